@@ -1,0 +1,36 @@
+"""The `spanproto` command. Bad input ends with one sentence on standard error and exit code 2."""
+
+import sys
+
+import typer
+
+from spanproto.errors import SpanProtoError
+
+app = typer.Typer(
+    name="spanproto",
+    help="Few-shot named entity recognition.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+data_app = typer.Typer(help="Look at data files.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(data_app, name="data")
+
+
+@app.callback()
+def _root() -> None:
+    """Few-shot named entity recognition."""
+
+
+def main() -> None:
+    """Run the command line; what is wrong with the input is said in one sentence."""
+    try:
+        app()
+    except SpanProtoError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)

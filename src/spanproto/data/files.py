@@ -1,0 +1,82 @@
+"""Reading and writing text files so that errors are clear and nothing is half-written."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from spanproto.errors import DataError
+
+
+def read_text(path: Path) -> str:
+    """The file's text, decoded as UTF-8 (a byte-order mark is dropped), never empty."""
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file; check the path") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); give a readable file") from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # utf-8-sig counts positions after the byte-order mark it drops.
+        offset = error.start + (3 if raw.startswith(b"\xef\xbb\xbf") else 0)
+        raise DataError(
+            f"{path}: invalid UTF-8 at byte offset {offset}; save the file as UTF-8"
+        ) from None
+    if not text.strip():
+        raise DataError(f"{path}: the file is empty; give a file with at least one sentence")
+    return text
+
+
+def parse_json(text: str, where: str) -> Any:
+    """The JSON value in `text`; `where` (a file and perhaps a line) opens the error message."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"{where}: not valid JSON ({error.msg} at line {error.lineno} column {error.colno}); "
+            "mend or export the file again"
+        ) from None
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    r"""Lines of the file without their ends, with 1-based numbers; only \n and \r\n end a line."""
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        yield number, line.removesuffix("\r")
+
+
+@contextmanager
+def atomic_writer(path: Path) -> Iterator[TextIO]:
+    """A text file that appears at `path` whole when the block ends, or not at all on an error."""
+    with replaced_when_done(path) as temporary, temporary.open(
+        "w", encoding="utf-8", newline="\n"
+    ) as stream:
+        yield stream
+
+
+@contextmanager
+def replaced_when_done(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its name when the block ends without an error."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be written ({error.strerror}); choose another place"
+        ) from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
