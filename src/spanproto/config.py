@@ -97,7 +97,9 @@ def _convert(hint: Any, value: Any, name: str) -> Any:
         choices = typing.get_args(hint)
         if value not in choices:
             known = [str(choice) for choice in choices]
-            raise ConfigError(f"{name}={value!r} is not a choice; {nearest_name(str(value), known)}")
+            raise ConfigError(
+                f"{name}={value!r} is not a choice; {nearest_name(str(value), known)}"
+            )
         return value
     if origin in (types.UnionType, typing.Union):
         options = [option for option in typing.get_args(hint) if option is not type(None)]
@@ -111,11 +113,7 @@ def _convert(hint: Any, value: Any, name: str) -> Any:
             return float(value)  # YAML reads 1e-5 as a string
         except ValueError:
             pass
-    elif hint is int and isinstance(value, int) and not isinstance(value, bool):
-        return value
-    elif hint is bool and isinstance(value, bool):
-        return value
-    elif hint is str and isinstance(value, str):
+    elif type(value) is hint:
         return value
     raise ConfigError(f"{name}={value!r} is not a {_kind(hint)}")
 

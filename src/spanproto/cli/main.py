@@ -4,6 +4,11 @@ import sys
 
 import typer
 
+from spanproto.cli.convert import convert
+from spanproto.cli.data_check import check
+from spanproto.cli.episodes import episodes
+from spanproto.cli.evaluate import evaluate
+from spanproto.cli.train import train
 from spanproto.errors import SpanProtoError
 
 app = typer.Typer(
@@ -15,6 +20,11 @@ app = typer.Typer(
 )
 data_app = typer.Typer(help="Look at data files.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(data_app, name="data")
+app.command()(convert)
+data_app.command()(check)
+app.command()(episodes)
+app.command()(train)
+app.command()(evaluate)
 
 
 @app.callback()

@@ -18,7 +18,9 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; check the path") from None
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); give a readable file") from None
+        raise DataError(
+            f"{path}: cannot be read ({error.strerror}); give a readable file"
+        ) from None
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -52,9 +54,10 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 @contextmanager
 def atomic_writer(path: Path) -> Iterator[TextIO]:
     """A text file that appears at `path` whole when the block ends, or not at all on an error."""
-    with replaced_when_done(path) as temporary, temporary.open(
-        "w", encoding="utf-8", newline="\n"
-    ) as stream:
+    with (
+        replaced_when_done(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as stream,
+    ):
         yield stream
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from spanproto.errors import DataError
@@ -55,9 +56,9 @@ class Sentence:
     def is_nested(self) -> bool:
         """Whether any two spans share a word."""
         ordered = sorted({(span.start, span.end) for span in self.spans})
-        return any(
-            right[0] < left[1] for left, right in zip(ordered, ordered[1:], strict=False)
-        ) or len(ordered) < len(self.spans)
+        return any(right[0] < left[1] for left, right in pairwise(ordered)) or len(ordered) < len(
+            self.spans
+        )
 
     def type_counts(self) -> Counter[str]:
         """How many spans of each type the sentence has."""

@@ -1,0 +1,130 @@
+"""How much a SpanProto training step costs over the bare encoder.
+
+    python benchmarks/training_step.py ENCODER EPISODES -o results/training-step.json
+
+ENCODER is a directory with a transformers encoder (its architecture and tokenizer are enough:
+speed does not depend on the weights), EPISODES a file of episodes. For each batch of four
+episodes, in turn, it times the forward pass, losses and backward pass of the training step, and
+the forward and backward pass of the encoder alone on the same sub-tokens. Collation, copies and
+the optimiser are left out of both.
+"""
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+
+from spanproto.batch import EpisodeBatch, collate
+from spanproto.config import to_dict
+from spanproto.data.files import atomic_writer
+from spanproto.data.formats import read_episodes
+from spanproto.encoder import Encoder, EncoderConfig
+from spanproto.model import ModelConfig, SpanProto
+from spanproto.objective import losses
+from spanproto.provenance import provenance
+from spanproto.training.distributed import choose_device
+from spanproto.training.loop import total_loss
+
+
+def milliseconds(work: Callable[[], None], device: torch.device) -> float:
+    """The time from the first launch to the end of the last kernel."""
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    start = time.perf_counter()
+    work()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return 1000 * (time.perf_counter() - start)
+
+
+def bare_step(model: SpanProto, batch: EpisodeBatch) -> None:
+    """Forward and backward pass of the encoder alone."""
+    words = batch.words
+    with torch.autocast(batch.episode.device.type, torch.bfloat16, enabled=model.bf16):
+        mask = model.encoder.ready_mask(words.attention_mask)
+        states = model.encoder.transformer(words.input_ids, attention_mask=mask).last_hidden_state
+    states.sum().backward()
+
+
+def training_step(model: SpanProto, batch: EpisodeBatch) -> None:
+    """Forward pass, the three losses and backward pass of a joint training step."""
+    total_loss(losses(model, batch), joint_weight=1.0).backward()
+
+
+def waits_for_device(model: SpanProto, batch: EpisodeBatch) -> bool:
+    """Whether any operation of a training step makes the host wait for the GPU."""
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        training_step(model, batch)
+    except RuntimeError as error:
+        print(f"the step waits for the device: {error}")
+        return True
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    return False
+
+
+def main(
+    encoder: Annotated[Path, typer.Argument(help="Directory of the encoder.")],
+    episodes: Annotated[Path, typer.Argument(help="File of episodes.")],
+    output: Annotated[Path, typer.Option("--output", "-o")] = Path("training-step.json"),
+    episodes_per_step: int = 4,
+    batches: int = 8,
+    rounds: int = 30,
+    device: str = "auto",
+    head: str = "paper",
+    seed: int = 42,
+) -> None:
+    """Time both, in turn, on the same batches."""
+    place = choose_device(device)
+    torch.manual_seed(seed)
+    config = ModelConfig(encoder=EncoderConfig(name=encoder.name))
+    config = ModelConfig(config.encoder, type(config.extractor)(head=head), config.classifier)
+    model = SpanProto(Encoder.from_architecture(encoder, config.encoder), config).to(place).train()
+    model.bf16 = place.type == "cuda"
+    chosen = read_episodes(episodes)[: batches * episodes_per_step]
+    groups = [
+        chosen[at : at + episodes_per_step] for at in range(0, len(chosen), episodes_per_step)
+    ]
+    prepared = [collate(group, model.encoder.words).to(place) for group in groups]
+    times: dict[str, list[float]] = {"training_step": [], "bare_encoder": []}
+    steps = {"training_step": training_step, "bare_encoder": bare_step}
+    for number in range(rounds + 3):
+        for batch in prepared:
+            for name, step in steps.items():
+                model.zero_grad(set_to_none=True)
+                spent = milliseconds(lambda step=step, batch=batch: step(model, batch), place)
+                if number >= 3:  # the first rounds warm up
+                    times[name].append(spent)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    ratios = sorted(
+        full / bare
+        for full, bare in zip(times["training_step"], times["bare_encoder"], strict=True)
+    )
+    result = {
+        "ratio": medians["training_step"] / medians["bare_encoder"],
+        "ratio_quartiles": statistics.quantiles(ratios, n=4),
+        "milliseconds": medians,
+        "waits_for_device": waits_for_device(model, prepared[0]) if place.type == "cuda" else None,
+        "precision": "bf16" if model.bf16 else "fp32",
+        "episodes_per_step": episodes_per_step,
+        "sentences": [int(batch.words.word_mask.shape[0]) for batch in prepared],
+        "windows_by_subtokens": [list(batch.words.input_ids.shape) for batch in prepared],
+        "measurements": len(ratios),
+        "model": to_dict(config),
+        "provenance": provenance(seed, [episodes]),
+    }
+    with atomic_writer(output) as stream:
+        json.dump(result, stream, indent=2)
+        stream.write("\n")
+    print(f"training step {medians['training_step']:.2f} ms, bare encoder "
+          f"{medians['bare_encoder']:.2f} ms, ratio {result['ratio']:.3f}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,122 @@
+"""Mention classifier: prototypes (Eq. 5-6), prototypical loss (Eq. 7-8), margin (Eq. 9), rejection.
+
+The types of all episodes of a batch share one axis of `slots` (episode e, type t -> slot), so
+prototypes, distances and losses of every episode are computed at once; `allowed` (M, slots)
+says which slots belong to a span's own episode and have a prototype.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from spanproto.config import require
+
+Distance = Literal["squared-euclidean", "euclidean"]
+
+
+@dataclass(frozen=True)
+class ClassifierConfig:
+    """The choices that the paper and its released code make differently, and their defaults."""
+
+    projection: Literal["none", "linear", "sigmoid"] = "linear"
+    projection_size: int | None = None  # None: as wide as the encoder's states
+    softmax_distance: Distance = "squared-euclidean"
+    margin_distance: Distance = "euclidean"  # in the margin loss and in the rejection
+    margin: float = 3.0  # r
+    margin_loss: bool = True
+    false_positives: Literal["all", "released"] = "all"  # "released" spares near misses
+    reject: bool = True  # drop candidates farther than r from every prototype
+
+    def __post_init__(self) -> None:
+        require(self.margin > 0, "classifier.margin must be positive")
+        require(
+            self.projection_size is None or self.projection_size > 0,
+            "classifier.projection_size must be positive",
+        )
+        require(
+            self.projection != "none" or self.projection_size is None,
+            "classifier.projection_size needs a projection; set classifier.projection=linear",
+        )
+
+
+def mean_by_group(values: Tensor, weight: Tensor, group: Tensor, groups: int) -> Tensor:
+    """Weighted mean of `values` (M,) in each group (groups,); 0 for a group without weight."""
+    sums = values.new_zeros(2, groups)
+    sums = sums.index_add(1, group, torch.stack((values * weight, weight)))
+    return sums[0] / sums[1].clamp(min=1)
+
+
+def prototypes(spans: Tensor, slot: Tensor, slots: int) -> tuple[Tensor, Tensor]:
+    """Eq. 5-6: each type's mean support span c_t (slots, d), and their number K_t (slots,).
+
+    `spans` is (P, d), `slot` (P,) the type of each. A type with no span has K_t = 0, and its
+    prototype is not to be used.
+    """
+    total = spans.new_zeros(slots, spans.shape[1]).index_add(0, slot, spans)
+    count = spans.new_zeros(slots).index_add(0, slot, spans.new_ones(slot.shape))
+    return total / count.clamp(min=1)[:, None], count
+
+
+def squared_distances(spans: Tensor, centres: Tensor) -> Tensor:
+    """Squared Euclidean distances (M, slots) between spans (M, d) and prototypes (slots, d)."""
+    cross = spans @ centres.T
+    squares = spans.square().sum(1)[:, None] + centres.square().sum(1)
+    return (squares - 2 * cross).clamp(min=0)
+
+
+def as_distance(squared: Tensor, distance: Distance) -> Tensor:
+    """The chosen distance d from squared Euclidean ones, with a finite slope at 0."""
+    return squared if distance == "squared-euclidean" else (squared + 1e-12).sqrt()
+
+
+def type_log_probabilities(distances: Tensor, allowed: Tensor) -> Tensor:
+    """Eq. 8: log SoftMax(-d) over the allowed slots, (M, slots)."""
+    return (-distances).masked_fill(~allowed, -torch.inf).log_softmax(-1)
+
+
+def prototype_loss(distances: Tensor, allowed: Tensor, slot: Tensor) -> Tensor:
+    """The terms of Eq. 7: -log p(y_j | s_j, e_j) of each span (M,).
+
+    A span whose own type has no prototype has no term: 0.
+    """
+    logits = (-distances).masked_fill(~allowed, -1e9)
+    own = slot[:, None]
+    nll = logits.logsumexp(-1) - logits.gather(1, own)[:, 0]
+    return nll * allowed.gather(1, own)[:, 0]
+
+
+def margin_loss(distances: Tensor, allowed: Tensor, margin: float) -> Tensor:
+    """The terms of Eq. 9: mean over the episode's types of max(0, r - d), for each span (M,)."""
+    hinge = (margin - distances).clamp(min=0) * allowed
+    return hinge.sum(1) / allowed.sum(1).clamp(min=1)
+
+
+class MentionClassifier(nn.Module):
+    """Span representations and their place among the prototypes."""
+
+    def __init__(self, hidden_size: int, config: ClassifierConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.projection: nn.Module = nn.Identity()
+        if config.projection != "none":
+            self.projection = nn.Linear(hidden_size, config.projection_size or hidden_size)
+
+    def represent(
+        self, start_states: Tensor, end_states: Tensor, sentence: Tensor, start: Tensor, end: Tensor
+    ) -> Tensor:
+        """u_j = h_{s_j} + h_{e_j}, each projected first, of half-open spans: (M,) -> (M, d)."""
+        boundaries = torch.stack((start_states[sentence, start], end_states[sentence, end - 1]))
+        projected: Tensor = self.projection(boundaries)  # (2, M, d)
+        if self.config.projection == "sigmoid":
+            projected = projected.sigmoid()
+        return projected.sum(0)
+
+    def softmax_distance(self, squared: Tensor) -> Tensor:
+        """The distance of Eq. 8."""
+        return as_distance(squared, self.config.softmax_distance)
+
+    def margin_distance(self, squared: Tensor) -> Tensor:
+        """The distance of Eq. 9 and of the rejection."""
+        return as_distance(squared, self.config.margin_distance)

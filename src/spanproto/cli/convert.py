@@ -1,0 +1,69 @@
+"""`spanproto convert`: a data file in another format."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="The file to read.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.")],
+    from_format: Annotated[
+        str | None, typer.Option("--from", help="Format of IN.", show_default="from the content")
+    ] = None,
+    to_format: Annotated[
+        str | None, typer.Option("--to", help="Format of OUT.", show_default="from the file name")
+    ] = None,
+    label_column: Annotated[
+        int | None,
+        typer.Option(
+            help="Column of IN with the tags: from 0, or negative from the end.",
+            show_default="found",
+        ),
+    ] = None,
+    from_scheme: Annotated[
+        str | None, typer.Option(help="Tag scheme of IN.", show_default="found")
+    ] = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option(help="Tag scheme of OUT: bio, iob1, iobes, bilou or io.", show_default="bio"),
+    ] = None,
+    merge: Annotated[
+        bool,
+        typer.Option(
+            "--merge", help="Let touching entities of one type become one if OUT has IO tags."
+        ),
+    ] = False,
+) -> None:
+    """Write sentences, or episodes, in another format; what OUT cannot hold is an error."""
+    from spanproto.data.formats import (
+        FORMATS,
+        detect_format,
+        format_for_name,
+        open_episodes,
+        read_sentences,
+        refuse_idle_options,
+        write_episodes,
+        write_sentences,
+    )
+
+    from_format = from_format or detect_format(source)
+    form = FORMATS.get(from_format)
+    if form is not None and form.holds == "episodes":
+        refuse_idle_options(source, form, label_column=label_column, scheme=from_scheme or scheme)
+        episodes = (located.item for located in open_episodes(source, from_format).items)
+        write_episodes(
+            target, episodes, to_format or format_for_name(target, "episodes"), merge=merge
+        )
+    else:
+        sentences = read_sentences(
+            source, from_format, label_column=label_column, scheme=from_scheme
+        )
+        write_sentences(
+            target,
+            sentences,
+            to_format or format_for_name(target, "sentences"),
+            scheme=scheme,
+            merge=merge,
+        )

@@ -1,0 +1,79 @@
+"""`spanproto evaluate`: a model's scores on a file of episodes."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ORACLE = (
+    "ORACLE: the gold spans of the query sentences were handed to the model, as the paper's "
+    "released code does; this is not a score of what it finds by itself."
+)
+
+
+class Protocol(StrEnum):
+    """How a benchmark is scored."""
+
+    fewnerd = "fewnerd"
+    crossdomain = "crossdomain"
+
+
+class Rule(StrEnum):
+    """Where candidate spans come from."""
+
+    model = "model"
+    released = "released"
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="A model directory or a training run.")],
+    episodes: Annotated[Path, typer.Argument(help="A file of episodes.")],
+    protocol: Annotated[Protocol, typer.Option(help="How to score.")],
+    candidates: Annotated[
+        Rule,
+        typer.Option(
+            help="model: the model's own spans. released: gold spans merged in (an oracle)."
+        ),
+    ] = Rule.model,
+    format: Annotated[
+        str | None, typer.Option(help="Format of the episodes.", show_default="from the file")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Use only the first episodes.", min=1)] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the scores here as JSON.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Score a model on episodes: pooled micro F1, mean episode F1, errors, and each type."""
+    from spanproto import benchmark
+    from spanproto.checkpoint import load_model
+    from spanproto.config import to_dict
+    from spanproto.data.files import atomic_writer
+    from spanproto.data.formats import read_episodes
+    from spanproto.provenance import provenance
+    from spanproto.training.distributed import choose_device
+
+    chosen = read_episodes(episodes, format)[:limit]
+    loaded = load_model(model).to(choose_device(device))
+    loaded.bf16 = loaded.device.type == "cuda"
+    report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value)
+    content = {
+        "candidates": candidates.value,
+        "oracle": ORACLE if candidates is Rule.released else None,
+        **report.to_dict(),
+        "provenance": provenance(loaded.origin.get("seed"), [episodes]),
+        "model": {"config": to_dict(loaded.config), "origin": loaded.origin},
+    }
+    text = json.dumps(content, indent=2)
+    if output is not None:
+        with atomic_writer(output) as stream:
+            stream.write(text + "\n")
+    if as_json:
+        typer.echo(text)
+        return
+    typer.echo(report.to_table())
+    if candidates is Rule.released:
+        typer.echo(f"\n{ORACLE}")

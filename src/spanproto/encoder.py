@@ -1,0 +1,143 @@
+"""Any pretrained transformer encoder, read at word level.
+
+Every word has two states: that of its first sub-token, where spans may begin, and that of its
+last, where they may end. Spans therefore never begin or end inside a word.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from spanproto.config import require
+from spanproto.errors import CheckpointError
+from spanproto.tokenization import WordBatch, WordTokenizer
+
+# Encoders that take a ready 4-d mask; for the others transformers inspects the 2-d mask on the
+# host, which makes the device wait once a step.
+_TAKES_READY_MASK = frozenset({"bert", "mpnet", "roberta", "xlm-roberta", "distilbert", "electra"})
+_DROPOUTS = (
+    "hidden_dropout_prob",
+    "attention_probs_dropout_prob",
+    "dropout",
+    "attention_dropout",
+    "mlp_dropout",
+    "embedding_dropout",
+)
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """Which transformer, and how sentences are laid out for it."""
+
+    name: str = "bert-base-uncased"  # a directory, or a name on the model hub
+    max_length: int = 128  # sub-tokens in a window, special tokens included
+    overlap: int = 32  # sub-tokens shared by neighbouring windows of a long sentence
+    dropout: float | None = None  # None keeps the encoder's own
+
+    def __post_init__(self) -> None:
+        require(self.max_length > 0, "encoder.max_length must be positive")
+        require(self.overlap >= 0, "encoder.overlap must not be negative")
+        require(self.dropout is None or 0 <= self.dropout < 1, "encoder.dropout must lie in [0, 1)")
+
+
+class Encoder(nn.Module):
+    """A transformer and its tokenizer: words in, one start and one end state per word out."""
+
+    def __init__(self, transformer: Any, tokenizer: Any, config: EncoderConfig) -> None:
+        super().__init__()
+        if getattr(transformer, "pooler", None) is not None:
+            transformer.pooler = None  # sentence pooling plays no part here
+        self.transformer = transformer
+        self.config = config
+        limit = _position_limit(transformer.config, tokenizer)
+        self.words = WordTokenizer(tokenizer, min(config.max_length, limit), config.overlap)
+        self.hidden_size: int = transformer.config.hidden_size
+
+    @classmethod
+    def from_pretrained(cls, config: EncoderConfig) -> "Encoder":
+        """The pretrained encoder that `config.name` points to, in single precision."""
+        from transformers import AutoConfig, AutoModel, AutoTokenizer
+        from transformers.utils.logging import disable_progress_bar
+
+        disable_progress_bar()  # type: ignore[no-untyped-call]
+        _check_source(config.name)
+        try:
+            settings = AutoConfig.from_pretrained(config.name)
+            _set_dropout(settings, config.dropout)
+            tokenizer = AutoTokenizer.from_pretrained(config.name)
+            transformer = AutoModel.from_pretrained(
+                config.name, config=settings, dtype=torch.float32
+            )
+        except (OSError, ValueError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise CheckpointError(
+                f"encoder {config.name!r} cannot be loaded ({reason}); give a directory with a "
+                "transformers model, or a hub name while online"
+            ) from None
+        return cls(transformer, tokenizer, config)
+
+    @classmethod
+    def from_architecture(cls, directory: Path, config: EncoderConfig) -> "Encoder":
+        """The encoder described in `directory` with fresh weights, for a checkpoint to fill."""
+        from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+        try:
+            settings = AutoConfig.from_pretrained(directory)
+            _set_dropout(settings, config.dropout)
+            tokenizer = AutoTokenizer.from_pretrained(directory)
+        except (OSError, ValueError):
+            raise CheckpointError(
+                f"{directory}: the encoder's configuration or tokenizer is missing or damaged; "
+                "save the model again"
+            ) from None
+        transformer = AutoModel.from_config(settings, dtype=torch.float32)  # type: ignore[no-untyped-call]
+        return cls(transformer, tokenizer, config)
+
+    def save_architecture(self, directory: Path) -> None:
+        """Write the encoder's configuration and tokenizer, without weights."""
+        self.transformer.config.save_pretrained(directory)
+        self.words.tokenizer.save_pretrained(directory)
+
+    def forward(self, batch: WordBatch) -> tuple[Tensor, Tensor]:
+        """Start states and end states, each (S, L, h); padding words hold arbitrary states."""
+        hidden = self.transformer(
+            input_ids=batch.input_ids, attention_mask=self.ready_mask(batch.attention_mask)
+        ).last_hidden_state  # (W, T, h)
+        states = hidden.flatten(0, 1)  # (W*T, h)
+        return states[batch.first], states[batch.last]
+
+    def ready_mask(self, attention_mask: Tensor) -> Tensor:
+        """The attention mask in the form that costs the encoder no look at its values."""
+        settings = self.transformer.config
+        if settings.model_type not in _TAKES_READY_MASK:
+            return attention_mask
+        visible = attention_mask.bool()[:, None, None, :]  # (W, 1, 1, T)
+        if settings._attn_implementation == "sdpa":
+            return visible
+        hidden = torch.zeros(visible.shape, device=visible.device)
+        return hidden.masked_fill(~visible, torch.finfo(hidden.dtype).min)
+
+
+def _check_source(name: str) -> None:
+    """A name that looks like a path must be a directory; the hub is not asked about typos."""
+    looks_local = name.startswith((".", "/", "~")) or name.count("/") > 1
+    if looks_local and not Path(name).is_dir():
+        raise CheckpointError(f"encoder {name!r}: no such directory; check encoder.name")
+
+
+def _set_dropout(settings: Any, dropout: float | None) -> None:
+    if dropout is not None:
+        for name in _DROPOUTS:
+            if isinstance(getattr(settings, name, None), float):
+                setattr(settings, name, dropout)
+
+
+def _position_limit(settings: Any, tokenizer: Any) -> int:
+    """The longest input that the encoder has positions for."""
+    limit = getattr(settings, "max_position_embeddings", None) or 1_000_000
+    if settings.model_type in {"roberta", "xlm-roberta", "mpnet", "camembert"}:
+        limit -= 2  # their positions are counted from after the padding index
+    return int(min(limit, tokenizer.model_max_length))

@@ -1,0 +1,103 @@
+"""SpanProto: encoder, span extractor and mention classifier as one module."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from spanproto.batch import EpisodeBatch, SpanPlaces
+from spanproto.classifier import ClassifierConfig, MentionClassifier, prototypes, squared_distances
+from spanproto.encoder import Encoder, EncoderConfig
+from spanproto.extractor import ExtractorConfig, SpanExtractor, boundary_matrix, span_cells
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The settings of the three parts."""
+
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    extractor: ExtractorConfig = field(default_factory=ExtractorConfig)
+    classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
+
+
+class EncodedBatch(NamedTuple):
+    """A batch after the encoder: word states in single precision, and which cells are spans."""
+
+    batch: EpisodeBatch
+    start: Tensor  # (S, L, h)
+    end: Tensor  # (S, L, h)
+    cells: Tensor  # (S, L, L)
+
+
+class Prototypes(NamedTuple):
+    """The types of all episodes of a batch."""
+
+    centre: Tensor  # (slots, d), c_t
+    exists: Tensor  # (slots,), False for a type with no support span
+
+
+class Placement(NamedTuple):
+    """Where M spans lie among the prototypes."""
+
+    squared: Tensor  # (M, slots), squared Euclidean distances
+    allowed: Tensor  # (M, slots), the types of the span's own episode that have a prototype
+
+
+class SpanProto(nn.Module):
+    """The two-stage model: where the entities are, then which type each has, if any."""
+
+    def __init__(self, encoder: Encoder, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.bf16 = False  # run the encoder in mixed precision; the heads never are
+        self.origin: dict[str, Any] = {}  # how the model was trained, saved with it
+        self.encoder = encoder
+        self.extractor = SpanExtractor(encoder.hidden_size, config.extractor)
+        self.classifier = MentionClassifier(encoder.hidden_size, config.classifier)
+
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> "SpanProto":
+        """A pretrained encoder with fresh heads."""
+        return cls(Encoder.from_pretrained(config.encoder), config)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        return next(self.parameters()).device
+
+    def encode(self, batch: EpisodeBatch) -> EncodedBatch:
+        """One encoder pass over all sentences of all episodes."""
+        device = batch.episode.device.type
+        with torch.autocast(device, torch.bfloat16, enabled=self.bf16):
+            start, end = self.encoder(batch.words)
+        return EncodedBatch(batch, start.float(), end.float(), span_cells(batch.words.word_mask))
+
+    def represent(self, encoded: EncodedBatch, spans: SpanPlaces) -> Tensor:
+        """The representations u_j (M, d) of the given spans."""
+        return self.classifier.represent(
+            encoded.start, encoded.end, spans.sentence, spans.start, spans.end
+        )
+
+    def prototypes(self, encoded: EncodedBatch) -> Prototypes:
+        """Eq. 5-6 for every type of every episode."""
+        spans = encoded.batch.support_spans
+        slots = len(encoded.batch.slot_episode)
+        centre, count = prototypes(self.represent(encoded, spans), spans.slot, slots)
+        return Prototypes(centre, count > 0)
+
+    def place(self, encoded: EncodedBatch, spans: SpanPlaces, known: Prototypes) -> Placement:
+        """Distances of the given spans to all prototypes, and which of those count."""
+        batch = encoded.batch
+        own_episode = batch.episode[spans.sentence][:, None] == batch.slot_episode
+        squared = squared_distances(self.represent(encoded, spans), known.centre)
+        return Placement(squared, own_episode & known.exists)
+
+    def gold_matrix(self, encoded: EncodedBatch) -> Tensor:
+        """The boundary matrix Omega (S, L, L) of all sentences of the batch, Eq. 3."""
+        both = (encoded.batch.support_spans, encoded.batch.query_spans)
+        sentence, start, end = (
+            torch.cat([getattr(spans, name) for spans in both])
+            for name in ("sentence", "start", "end")
+        )
+        return boundary_matrix(sentence, start, end, like=encoded.cells)

@@ -1,0 +1,1 @@
+"""Algorithm 1: training a SpanProto model on episodes."""

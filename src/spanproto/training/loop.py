@@ -1,0 +1,201 @@
+"""Algorithm 1: T steps over episodes, the first T' of them for the extractor alone.
+
+A run lives in one folder: `config.yaml`, `log.jsonl`, `last.safetensors` (the state to resume
+from) and `model/` (the best model on the validation episodes, or the last one without any).
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+from tqdm import tqdm
+
+from spanproto import config
+from spanproto.batch import EpisodeBatch, collate
+from spanproto.checkpoint import save_model
+from spanproto.data.files import atomic_writer
+from spanproto.data.types import Episode
+from spanproto.evaluation.report import Report
+from spanproto.benchmark import evaluate
+from spanproto.model import SpanProto
+from spanproto.objective import Losses, losses
+from spanproto.provenance import provenance
+from spanproto.training.distributed import World, join_world
+from spanproto.training.log import RunLog
+from spanproto.training.optimization import make_optimizer, rate_factor, set_rate
+from spanproto.training.settings import RunConfig, TrainingConfig
+from spanproto.training.source import (
+    EpisodeSource,
+    data_files,
+    training_source,
+    validation_episodes,
+)
+from spanproto.training.state import FILE, resume_state, save_state
+
+
+def train(run: RunConfig, *, restart: bool = False) -> Path:
+    """Train, or go on with a run that was stopped; returns the folder of the trained model."""
+    settings, folder = run.training, Path(run.training.output)
+    source = training_source(run.data, settings.seed)
+    valid = validation_episodes(run.data)
+    with join_world(settings.device, settings.episodes_per_step) as world:
+        torch.manual_seed(settings.seed)
+        model = SpanProto.from_config(run.model).to(world.device)
+        model.bf16 = settings.precision == "bf16" or (
+            settings.precision == "auto" and world.device.type == "cuda"
+        )
+        if restart and world.leads:
+            (folder / FILE).unlink(missing_ok=True)
+        world.wait()
+        Trainer(run, world, model, source, valid).run()
+    return folder / "model"
+
+
+class Trainer:
+    """One process's part in a run."""
+
+    def __init__(
+        self,
+        run: RunConfig,
+        world: World,
+        model: SpanProto,
+        source: EpisodeSource,
+        valid: list[Episode],
+    ) -> None:
+        self.config, self.world, self.model = run, world, model
+        self.settings: TrainingConfig = run.training
+        self.folder = Path(self.settings.output)
+        self.source, self.valid = source, valid
+        self.optimizer = make_optimizer(model, self.settings)
+        self.progress = resume_state(self.folder, run, model, self.optimizer)
+
+    def run(self) -> None:
+        """All steps that are still to do."""
+        settings, first = self.settings, self.progress.step + 1
+        log = None
+        if self.world.leads:
+            self._write_start()
+            log = RunLog(self.folder / "log.jsonl", self.progress.step, settings.tensorboard)
+        bar = tqdm(
+            total=settings.steps,
+            initial=first - 1,
+            unit="step",
+            disable=None if self.world.leads else True,
+        )
+        with bar:
+            for step, batch in zip(
+                range(first, settings.steps + 1), self._batches(first), strict=True
+            ):
+                record = self.step(step, batch)
+                self.progress.step = step
+                bar.update()
+                if log is not None:
+                    log.add(*record)
+                    last = step == settings.steps
+                    if last or step % settings.log_every == 0:
+                        log.flush()
+                    if self.valid and (last or step % settings.validate_every == 0):
+                        log.write([self._validate(step, bar)])
+                    if last or step % settings.checkpoint_every == 0:
+                        log.flush()
+                        self._save()
+                if step % settings.validate_every == 0 or step % settings.checkpoint_every == 0:
+                    self.world.wait()
+
+    def step(
+        self, step: int, batch: EpisodeBatch
+    ) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+        """Lines 2-17 of Algorithm 1; returns what there is to log, tensors apart."""
+        settings = self.settings
+        torch.manual_seed(step_seed(settings.seed, step, self.world.rank))
+        self.model.train()
+        joint = step > settings.extractor_steps
+        weight = settings.joint_weight if joint else 0.0
+        terms = losses(
+            self.model,
+            batch.to(self.world.device),
+            joint=weight > 0,
+            extract_from_query=settings.extractor_data == "support+query",
+        )
+        loss = total_loss(terms, weight)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.world.average_gradients(self.model)
+        norm = clip_grad_norm_(self.model.parameters(), settings.clip)
+        factor = rate_factor(step, settings.steps, settings.warmup)
+        set_rate(self.optimizer, factor)
+        self.optimizer.step()
+        tensors = {"loss": loss.detach()} | {
+            name: term.detach().clone() for name, term in terms._asdict().items()
+        }
+        self.world.average(tensors.values())
+        rate = settings.learning_rate * factor
+        return {"step": step, "lambda": weight, "learning_rate": rate}, tensors | {"gradient": norm}
+
+    def _batches(self, first_step: int) -> Iterator[EpisodeBatch]:
+        """This process's batches, the next one prepared while the current one is used."""
+        on_gpu = self.world.device.type == "cuda"
+
+        def make(step: int) -> EpisodeBatch:
+            count = self.settings.episodes_per_step
+            numbers = self.world.share((step - 1) * count, count)
+            batch = collate([self.source[number] for number in numbers], self.model.encoder.words)
+            return batch.pinned() if on_gpu else batch
+
+        with ExitStack() as stack:
+            worker = ThreadPoolExecutor(1)
+            stack.callback(worker.shutdown, cancel_futures=True)
+            coming = worker.submit(make, first_step)
+            for step in range(first_step, self.settings.steps + 1):
+                batch = coming.result()
+                if step < self.settings.steps:
+                    coming = worker.submit(make, step + 1)
+                yield batch
+
+    def _validate(self, step: int, bar: Any) -> dict[str, Any]:
+        """Score the validation episodes and keep the model if it is the best so far."""
+        report: Report = evaluate(self.model, self.valid, self.config.data.protocol)
+        f1 = report.micro.f1
+        if f1 > self.progress.best_f1:
+            self.progress.best_f1, self.progress.best_step = f1, step
+            save_model(self.model, self.folder / "model")
+        best = f"best {self.progress.best_f1:.2f} at step {self.progress.best_step}"
+        bar.write(f"step {step}: validation F1 {f1:.2f} ({best})")
+        return {
+            "step": step,
+            "valid_f1": f1,
+            "valid_precision": report.micro.precision,
+            "valid_recall": report.micro.recall,
+            "valid_span_f1": report.span.f1,
+        }
+
+    def _save(self) -> None:
+        if not self.valid:
+            save_model(self.model, self.folder / "model")
+        save_state(self.folder, self.config, self.progress, self.model, self.optimizer)
+
+    def _write_start(self) -> None:
+        """The run's settings for its folder, and its origin for the model."""
+        with atomic_writer(self.folder / "config.yaml") as stream:
+            stream.write(config.to_yaml(self.config))
+        self.model.origin = {
+            **provenance(self.settings.seed, data_files(self.config.data)),
+            "data_config": config.to_dict(self.config.data),
+            "training_config": config.to_dict(self.settings),
+        }
+
+
+def total_loss(terms: Losses, joint_weight: float) -> torch.Tensor:
+    """Line 16: L_span + lambda (L_proto + L_mrg)."""
+    if joint_weight == 0:
+        return terms.span
+    return terms.span + joint_weight * (terms.proto + terms.margin)
+
+
+def step_seed(seed: int, step: int, rank: int) -> int:
+    """The seed of one process's dropout in one step."""
+    return (seed * 1_000_003 + step) * 1_009 + rank

@@ -1,0 +1,64 @@
+"""AdamW with warm-up and linear decay."""
+
+import torch
+from torch import Tensor
+
+from spanproto.model import SpanProto
+from spanproto.training.settings import TrainingConfig
+
+
+def rate_factor(step: int, steps: int, warmup: float) -> float:
+    """What the learning rate is multiplied by in step 1..T: linear warm-up, then linear decay."""
+    rise = max(1, round(steps * warmup))
+    if step <= rise:
+        return step / rise
+    return (steps - step + 1) / (steps - rise + 1)
+
+
+def make_optimizer(model: SpanProto, config: TrainingConfig) -> torch.optim.AdamW:
+    """AdamW; vectors (biases, normalisation) do not decay, heads may have their own rate."""
+    groups: dict[tuple[bool, bool], list[Tensor]] = {}
+    for name, parameter in model.named_parameters():
+        key = (name.startswith("encoder."), parameter.ndim > 1)
+        groups.setdefault(key, []).append(parameter)
+    head_rate = config.head_learning_rate or config.learning_rate
+    return torch.optim.AdamW(
+        [
+            {
+                "params": parameters,
+                "base_lr": config.learning_rate if in_encoder else head_rate,
+                "weight_decay": config.weight_decay if decays else 0.0,
+            }
+            for (in_encoder, decays), parameters in groups.items()
+        ],
+        lr=config.learning_rate,
+        fused=model.device.type == "cuda",
+    )
+
+
+def set_rate(optimizer: torch.optim.Optimizer, factor: float) -> None:
+    """Set every group's learning rate to its base rate times `factor`."""
+    for group in optimizer.param_groups:
+        group["lr"] = group["base_lr"] * factor
+
+
+def optimizer_tensors(model: SpanProto, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The optimiser's state, named after the parameters it belongs to."""
+    return {
+        f"{kind}/{name}": value
+        for name, parameter in model.named_parameters()
+        for kind, value in optimizer.state.get(parameter, {}).items()
+    }
+
+
+def restore_optimizer(
+    model: SpanProto, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
+) -> None:
+    """Put back what `optimizer_tensors` gave."""
+    parameters = dict(model.named_parameters())
+    for key, tensor in tensors.items():
+        kind, _, name = key.partition("/")
+        parameter = parameters[name]
+        on_host = kind == "step" and parameter.device.type == "cpu"
+        device = torch.device("cpu") if on_host else parameter.device
+        optimizer.state[parameter][kind] = tensor.to(device)

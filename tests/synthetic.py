@@ -1,0 +1,40 @@
+"""Small made-up data: sentences in which a type's entities have words of their own."""
+
+import random
+from collections.abc import Sequence
+
+from spanproto.data.types import Episode, Sentence, Span
+
+FILLERS = ["the", "a", "of", "and", "to", "in", "was", "seen", "with", "near", "old", "today"]
+TYPES = ["animal", "colour", "fruit", "metal", "river", "tool"]
+NAMES = {label: [f"{label}{letter}" for letter in "abcd"] for label in TYPES}
+
+
+def sentence(rng: random.Random, types: Sequence[str], entities: int = 2) -> Sentence:
+    """A sentence with `entities` entities of one or two words between filler words."""
+    words: list[str] = []
+    spans: list[Span] = []
+    for _ in range(entities):
+        words += rng.choices(FILLERS, k=rng.randint(1, 3))
+        label = rng.choice(types)
+        name = rng.choices(NAMES[label], k=rng.randint(1, 2))
+        spans.append(Span(len(words), len(words) + len(name), label))
+        words += name
+    words += rng.choices(FILLERS, k=rng.randint(1, 2))
+    return Sentence(tuple(words), tuple(spans))
+
+
+def corpus(seed: int = 0, size: int = 60, types: Sequence[str] = TYPES) -> list[Sentence]:
+    rng = random.Random(seed)
+    return [sentence(rng, types) for _ in range(size)]
+
+
+def episode(seed: int = 0, types: Sequence[str] = TYPES[:3], query: int = 3) -> Episode:
+    """An episode in which every type has at least one support span."""
+    rng = random.Random(seed)
+    support = tuple(sentence(rng, [label]) for label in types)
+    return Episode(tuple(types), support, tuple(sentence(rng, types) for _ in range(query)))
+
+
+def vocabulary() -> list[str]:
+    return FILLERS + [name for names in NAMES.values() for name in names]

@@ -1,0 +1,91 @@
+"""Every common architecture gives word states, and none of them depend on the batch."""
+
+from pathlib import Path
+
+import pytest
+import synthetic
+import torch
+import transformers
+
+from spanproto.encoder import Encoder, EncoderConfig
+from spanproto.errors import CheckpointError, ConfigError
+
+SMALL = {
+    "vocab_size": 300,
+    "hidden_size": 32,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 64,
+}
+ARCHITECTURES = {
+    "bert": (transformers.BertConfig, SMALL),
+    "mpnet": (transformers.MPNetConfig, SMALL),
+    "roberta": (transformers.RobertaConfig, SMALL),
+    "distilbert": (
+        transformers.DistilBertConfig,
+        {
+            "vocab_size": 300,
+            "dim": 32,
+            "n_layers": 1,
+            "n_heads": 2,
+            "hidden_dim": 32,
+            "max_position_embeddings": 64,
+        },
+    ),
+    "deberta-v2": (transformers.DebertaV2Config, SMALL),
+    "electra": (transformers.ElectraConfig, SMALL | {"embedding_size": 32}),
+    "modernbert": (transformers.ModernBertConfig, SMALL | {"pad_token_id": 0}),
+}
+
+
+@pytest.fixture(params=sorted(ARCHITECTURES))
+def encoder(request: pytest.FixtureRequest, tiny_encoder: Path, tmp_path: Path) -> Encoder:
+    kind, values = ARCHITECTURES[request.param]
+    torch.manual_seed(0)
+    transformers.AutoModel.from_config(kind(**values)).save_pretrained(tmp_path)
+    transformers.AutoTokenizer.from_pretrained(tiny_encoder).save_pretrained(tmp_path)
+    return Encoder.from_pretrained(EncoderConfig(name=str(tmp_path), overlap=8)).eval()
+
+
+def test_word_states_do_not_depend_on_the_batch(encoder: Encoder) -> None:
+    sentences = [sentence.words for sentence in synthetic.corpus(size=3)]
+    with torch.no_grad():
+        together = encoder(encoder.words.batch(sentences))
+        alone = [encoder(encoder.words.batch([words])) for words in sentences]
+    for row, words in enumerate(sentences):
+        for both, one in zip(together, alone[row], strict=True):
+            assert both.shape[-1] == encoder.hidden_size
+            torch.testing.assert_close(both[row, : len(words)], one[0], atol=1e-5, rtol=1e-4)
+
+
+def test_sentences_beyond_the_position_limit_are_windowed(encoder: Encoder) -> None:
+    words = ["river", "old"] * 60
+    with torch.no_grad():
+        start, end = encoder(encoder.words.batch([words]))
+    assert start.shape == end.shape == (1, 120, encoder.hidden_size)
+    assert start.isfinite().all()
+    assert not torch.equal(start[0, 0], start[0, 100])
+
+
+def test_dropout_is_as_configured(tiny_encoder: Path) -> None:
+    def rate(dropout: float | None) -> float:
+        encoder = Encoder.from_pretrained(EncoderConfig(name=str(tiny_encoder), dropout=dropout))
+        return encoder.transformer.embeddings.dropout.p
+
+    assert (rate(None), rate(0.3), rate(0.0)) == (0.1, 0.3, 0.0)
+
+
+def test_an_encoder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="no such directory"):
+        Encoder.from_pretrained(EncoderConfig(name=str(tmp_path / "none")))
+    with pytest.raises(CheckpointError, match="cannot be loaded"):
+        Encoder.from_pretrained(EncoderConfig(name="no-such-encoder-anywhere"))
+    with pytest.raises(CheckpointError, match="cannot be loaded"):
+        Encoder.from_pretrained(EncoderConfig(name=str(tmp_path)))
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for wrong in ({"max_length": 0}, {"overlap": -1}, {"dropout": 1.0}):
+        with pytest.raises(ConfigError, match=f"encoder.{next(iter(wrong))}"):
+            EncoderConfig(**wrong)
