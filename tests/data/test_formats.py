@@ -253,6 +253,15 @@ class TestCharJsonl:
         put(file, '\n{"text": "fine", "entities": []}\n' + json.dumps(record))
         assert refusal(file).startswith(f":3: {message}")
 
+    def test_invisible_characters_at_the_ends_of_words(self, file: Path) -> None:
+        write_sentences(
+            file, [Sentence(("\ufeffAnna\u200e", "x"), (Span(0, 1, "PER"),))], "char-jsonl"
+        )
+        (sentence,) = read_sentences(file)
+        assert sentence.text == "\ufeffAnna\u200e x"
+        assert sentence.words == ("Anna", "x")
+        assert sentence.spans == (Span(0, 1, "PER"),)
+
     def test_entities_of_invisible_words_cannot_be_written(self, file: Path) -> None:
         sentence = Sentence(("\u200b", "x"), (Span(0, 1, "PER"),))
         with pytest.raises(DataError, match="sentence 0: entity"):

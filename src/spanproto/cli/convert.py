@@ -5,15 +5,30 @@ from typing import Annotated
 
 import typer
 
+from spanproto.data.formats import (
+    FORMATS,
+    detect_format,
+    format_for_name,
+    open_episodes,
+    read_sentences,
+    refuse_idle_options,
+    write_episodes,
+    write_sentences,
+)
+
+_NAMES = ", ".join(FORMATS)
+
 
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="The file to read.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.")],
     from_format: Annotated[
-        str | None, typer.Option("--from", help="Format of IN.", show_default="from the content")
+        str | None,
+        typer.Option("--from", help=f"Format of IN: {_NAMES}.", show_default="from the content"),
     ] = None,
     to_format: Annotated[
-        str | None, typer.Option("--to", help="Format of OUT.", show_default="from the file name")
+        str | None,
+        typer.Option("--to", help="Format of OUT, likewise.", show_default="from the file name"),
     ] = None,
     label_column: Annotated[
         int | None,
@@ -37,17 +52,6 @@ def convert(
     ] = False,
 ) -> None:
     """Write sentences, or episodes, in another format; what OUT cannot hold is an error."""
-    from spanproto.data.formats import (
-        FORMATS,
-        detect_format,
-        format_for_name,
-        open_episodes,
-        read_sentences,
-        refuse_idle_options,
-        write_episodes,
-        write_sentences,
-    )
-
     from_format = from_format or detect_format(source)
     form = FORMATS.get(from_format)
     if form is not None and form.holds == "episodes":

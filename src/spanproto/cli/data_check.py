@@ -6,11 +6,16 @@ from typing import Annotated
 
 import typer
 
+from spanproto.data.check import as_text
+from spanproto.data.check import check as check_file
+from spanproto.data.formats import FORMATS
+
 
 def check(
     file: Annotated[Path, typer.Argument(help="A file of sentences or episodes.")],
     format: Annotated[
-        str | None, typer.Option(help="Format of the file.", show_default="from the content")
+        str | None,
+        typer.Option(help=f"One of {', '.join(FORMATS)}.", show_default="from the content"),
     ] = None,
     label_column: Annotated[
         int | None,
@@ -29,9 +34,6 @@ def check(
     Exits with 0 if there is no problem, with 1 if there are some, and with 2 if the file cannot be
     used at all. Warnings are not problems.
     """
-    from spanproto.data.check import as_text
-    from spanproto.data.check import check as check_file
-
     report = check_file(file, format, label_column=label_column, scheme=scheme)
     if as_json:
         typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))

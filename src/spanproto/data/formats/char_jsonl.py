@@ -27,7 +27,7 @@ from spanproto.data.formats.json_values import (
     require_words,
 )
 from spanproto.data.types import Sentence, Span
-from spanproto.data.words import sentence_of
+from spanproto.data.words import sentence_of, word_offsets
 from spanproto.errors import DataError
 
 Offsets = Sequence[tuple[int, int]]
@@ -89,13 +89,14 @@ def _encode(sentence: Sentence, options: WriteOptions) -> str:
 
 
 def _running_text(sentence: Sentence) -> tuple[str, Offsets]:
-    """The sentence's text and its words' characters in it."""
+    """The sentence's text and its words' characters in it, less invisible ones at their ends."""
     words = require_words(sentence.words)
     if sentence.text is not None and sentence.offsets is not None:
         return sentence.text, sentence.offsets
     offsets, position = [], 0
     for word in words:
-        offsets.append((position, position + len(word)))
+        visible = word_offsets(word) or ((0, len(word)),)
+        offsets.append((position + visible[0][0], position + visible[-1][1]))
         position += len(word) + 1
     return " ".join(words), offsets
 
