@@ -12,6 +12,7 @@ the optimiser are left out of both.
 import json
 import statistics
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -45,7 +46,7 @@ def milliseconds(work: Callable[[], None], device: torch.device) -> float:
 def bare_step(model: SpanProto, batch: EpisodeBatch) -> None:
     """Forward and backward pass of the encoder alone."""
     words = batch.words
-    with torch.autocast(batch.episode.device.type, torch.bfloat16, enabled=model.bf16):
+    with torch.autocast(batch.types.device.type, torch.bfloat16, enabled=model.bf16):
         mask = model.encoder.ready_mask(words.attention_mask)
         states = model.encoder.transformer(words.input_ids, attention_mask=mask).last_hidden_state
     states.sum().backward()
@@ -56,17 +57,18 @@ def training_step(model: SpanProto, batch: EpisodeBatch) -> None:
     total_loss(losses(model, batch), joint_weight=1.0).backward()
 
 
-def waits_for_device(model: SpanProto, batch: EpisodeBatch) -> bool:
-    """Whether any operation of a training step makes the host wait for the GPU."""
-    torch.cuda.set_sync_debug_mode("error")
-    try:
+def waits_for_device(model: SpanProto, batch: EpisodeBatch) -> list[str]:
+    """The operations of a training step that make the host wait for the GPU, if any."""
+    torch.cuda.set_sync_debug_mode("warn")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         training_step(model, batch)
-    except RuntimeError as error:
-        print(f"the step waits for the device: {error}")
-        return True
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-    return False
+    torch.cuda.set_sync_debug_mode("default")
+    return [
+        f"{'/'.join(Path(warning.filename).parts[-3:])}:{warning.lineno}"
+        for warning in caught
+        if "called a synchronizing" in str(warning.message)
+    ]
 
 
 def main(
@@ -110,7 +112,7 @@ def main(
         "ratio": medians["training_step"] / medians["bare_encoder"],
         "ratio_quartiles": statistics.quantiles(ratios, n=4),
         "milliseconds": medians,
-        "waits_for_device": waits_for_device(model, prepared[0]) if place.type == "cuda" else None,
+        "waits_for_device": waits_for_device(model, prepared[0]) if place.type == "cuda" else [],
         "precision": "bf16" if model.bf16 else "fp32",
         "episodes_per_step": episodes_per_step,
         "sentences": [int(batch.words.word_mask.shape[0]) for batch in prepared],

@@ -14,7 +14,6 @@ from spanproto.batch import collate
 from spanproto.classifier import ClassifierConfig, squared_distances
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.encoder import Encoder, EncoderConfig
-from spanproto.errors import DataError
 from spanproto.extractor import ExtractorConfig, two_sided_span_loss
 from spanproto.model import ModelConfig, SpanProto
 from spanproto.objective import Losses, losses, near_gold
@@ -199,12 +198,6 @@ def test_released_false_positives_spare_near_misses(tiny_model: SpanProto) -> No
         config = replace(everything, classifier=ClassifierConfig(margin=1e3, false_positives=rule))
         model = SpanProto(tiny_model.encoder, config).eval()
         assert bool(loss_values(model, [episode]).margin > 0) is expected
-
-
-def test_an_episode_without_any_support_span_is_refused(tiny_model: SpanProto) -> None:
-    empty = Episode(("river",), (Sentence(("the",)),), (Sentence(("old",)),))
-    with pytest.raises(DataError, match="no support span at all"):
-        collate([empty], tiny_model.encoder.words)
 
 
 def test_empty_query_spans_and_sentences_without_words_are_fine(tiny_model: SpanProto) -> None:

@@ -1,5 +1,10 @@
-"""Episodes as tensors: all sentences of all episodes of a step in one batch."""
+"""Episodes as tensors: all sentences of all episodes of a step in one batch.
 
+Every mean of Algorithm 1 but one (that over the false positives) is over a set that is known when
+the batch is made, so it is made here, as a weight: a loss is then a sum of weighted terms.
+"""
+
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
@@ -26,6 +31,7 @@ class LabelledSpans(SpanPlaces):
     """P spans of a batch with their types."""
 
     slot: Tensor  # (P,), the place of the span's type among all types of all episodes
+    weight: Tensor  # (P,), the span's share in the mean that it is part of
 
 
 @dataclass(frozen=True)
@@ -34,11 +40,12 @@ class EpisodeBatch:
 
     words: WordBatch
     support_count: int  # rows before this are support sentences, the others query sentences
-    episode: Tensor  # (S,), the episode of each sentence
-    slot_episode: Tensor  # (slots,), the episode of each type slot
-    support_spans: LabelledSpans
-    query_spans: LabelledSpans
-    episodes: int
+    sentence_weight: Tensor  # (S,), a sentence's share in the mean over all of its episode
+    support_weight: Tensor  # (support_count,), its share in the mean over the support set
+    query_weight: Tensor  # (S - support_count,), its share in the mean over the query set
+    types: Tensor  # (S, slots), the types a sentence's spans may have: its episode's, if supported
+    support_spans: LabelledSpans  # weighted for the mean of each type, 1 / K_t
+    query_spans: LabelledSpans  # weighted for the mean of Eq. 7; 0 if the type has no support
 
     def to(self, device: torch.device) -> "EpisodeBatch":
         """The batch on another device, without waiting for the copies."""
@@ -64,36 +71,64 @@ def map_tensors(batch: Batch, change: Callable[[Tensor], Tensor]) -> Batch:
     return replace(batch, **changed)  # type: ignore[type-var]
 
 
+Row = tuple[int, Sentence]  # the number of the episode, and one of its sentences
+Slots = dict[tuple[int, str], int]  # episode number and type -> slot
+
+
 def collate(episodes: Sequence[Episode], tokenizer: WordTokenizer) -> EpisodeBatch:
     """One batch of all sentences of `episodes`."""
-    slots: dict[tuple[int, str], int] = {}
+    support: list[Row] = [(n, s) for n, episode in enumerate(episodes) for s in episode.support]
+    query: list[Row] = [(n, s) for n, episode in enumerate(episodes) for s in episode.query]
+    rows = support + query
+    keys = [(n, label) for n, episode in enumerate(episodes) for label in episode.types]
+    slots: Slots = {key: slot for slot, key in enumerate(keys)}
+    shots = Counter((n, span.label) for n, s in support for span in s.spans)  # K_t, Eq. 6
+    _refuse_without_support(episodes, shots)
+
+    query_weight = _shares(query, len(episodes))
+    query_span_weight = []
+    for (n, sentence), share in zip(query, query_weight, strict=True):
+        known = [(n, span.label) in shots for span in sentence.spans]
+        query_span_weight += [share * is_known / max(1, sum(known)) for is_known in known]
+    types = [
+        [n == owner and (owner, t) in shots for owner, t in keys] for n in range(len(episodes))
+    ]
+    return EpisodeBatch(
+        words=tokenizer.batch([sentence.words for _, sentence in rows]),
+        support_count=len(support),
+        sentence_weight=torch.tensor(_shares(rows, len(episodes))),
+        support_weight=torch.tensor(_shares(support, len(episodes))),
+        query_weight=torch.tensor(query_weight),
+        types=torch.tensor(types)[[n for n, _ in rows]],
+        support_spans=_labelled(
+            support, 0, slots, [1 / shots[n, span.label] for n, s in support for span in s.spans]
+        ),
+        query_spans=_labelled(query, len(support), slots, query_span_weight),
+    )
+
+
+def _refuse_without_support(episodes: Sequence[Episode], shots: Counter[tuple[int, str]]) -> None:
     for number, episode in enumerate(episodes):
-        if not any(sentence.spans for sentence in episode.support):
+        if not any((number, label) in shots for label in episode.types):
             raise DataError(
                 f"an episode of types {list(episode.types)} has no support span at all; "
                 "give at least one labelled example"
             )
-        for label in episode.types:
-            slots[number, label] = len(slots)
-    support = [(n, s) for n, episode in enumerate(episodes) for s in episode.support]
-    query = [(n, s) for n, episode in enumerate(episodes) for s in episode.query]
-    return EpisodeBatch(
-        words=tokenizer.batch([sentence.words for _, sentence in support + query]),
-        support_count=len(support),
-        episode=torch.tensor([number for number, _ in support + query]),
-        slot_episode=torch.tensor([number for number, _ in slots]),
-        support_spans=_spans(support, slots, first_row=0),
-        query_spans=_spans(query, slots, first_row=len(support)),
-        episodes=len(episodes),
-    )
 
 
-def _spans(
-    sentences: Sequence[tuple[int, Sentence]], slots: dict[tuple[int, str], int], first_row: int
+def _shares(rows: Sequence[Row], episodes: int) -> list[float]:
+    """Weights of sentences for a mean within each episode and then over the episodes."""
+    sizes = Counter(number for number, _ in rows)
+    return [1 / (sizes[number] * episodes) for number, _ in rows]
+
+
+def _labelled(
+    rows: Sequence[Row], first_row: int, slots: Slots, weight: Sequence[float]
 ) -> LabelledSpans:
-    rows = [
+    spans = [
         (row, span.start, span.end, slots[number, span.label])
-        for row, (number, sentence) in enumerate(sentences, start=first_row)
+        for row, (number, sentence) in enumerate(rows, start=first_row)
         for span in sentence.spans
     ]
-    return LabelledSpans(*torch.tensor(rows, dtype=torch.long).reshape(-1, 4).unbind(1))
+    row, start, end, slot = torch.tensor(spans, dtype=torch.long).reshape(-1, 4).unbind(1)
+    return LabelledSpans(row, start, end, slot, torch.tensor(weight, dtype=torch.float))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from spanproto.config import require
@@ -41,22 +42,13 @@ class ClassifierConfig:
         )
 
 
-def mean_by_group(values: Tensor, weight: Tensor, group: Tensor, groups: int) -> Tensor:
-    """Weighted mean of `values` (M,) in each group (groups,); 0 for a group without weight."""
-    sums = values.new_zeros(2, groups)
-    sums = sums.index_add(1, group, torch.stack((values * weight, weight)))
-    return sums[0] / sums[1].clamp(min=1)
+def prototypes(spans: Tensor, weight: Tensor, slot: Tensor, slots: int) -> Tensor:
+    """Eq. 5: the mean c_t of each type's support spans, (slots, d).
 
-
-def prototypes(spans: Tensor, slot: Tensor, slots: int) -> tuple[Tensor, Tensor]:
-    """Eq. 5-6: each type's mean support span c_t (slots, d), and their number K_t (slots,).
-
-    `spans` is (P, d), `slot` (P,) the type of each. A type with no span has K_t = 0, and its
-    prototype is not to be used.
+    `spans` is (P, d), `slot` (P,) the type of each and `weight` (P,) its 1 / K_t of Eq. 6. A type
+    with no span gets no prototype to speak of, and must not be used.
     """
-    total = spans.new_zeros(slots, spans.shape[1]).index_add(0, slot, spans)
-    count = spans.new_zeros(slots).index_add(0, slot, spans.new_ones(slot.shape))
-    return total / count.clamp(min=1)[:, None], count
+    return spans.new_zeros(slots, spans.shape[1]).index_add(0, slot, spans * weight[:, None])
 
 
 def squared_distances(spans: Tensor, centres: Tensor) -> Tensor:
@@ -77,14 +69,12 @@ def type_log_probabilities(distances: Tensor, allowed: Tensor) -> Tensor:
 
 
 def prototype_loss(distances: Tensor, allowed: Tensor, slot: Tensor) -> Tensor:
-    """The terms of Eq. 7: -log p(y_j | s_j, e_j) of each span (M,).
+    """The terms of Eq. 7: -log p(y_j | s_j, e_j) of each span (M,), over the allowed slots.
 
-    A span whose own type has no prototype has no term: 0.
+    A span whose own type is not allowed has a meaningless (finite) term, to be weighted by 0.
     """
     logits = (-distances).masked_fill(~allowed, -1e9)
-    own = slot[:, None]
-    nll = logits.logsumexp(-1) - logits.gather(1, own)[:, 0]
-    return nll * allowed.gather(1, own)[:, 0]
+    return F.cross_entropy(logits, slot, reduction="none")
 
 
 def margin_loss(distances: Tensor, allowed: Tensor, margin: float) -> Tensor:
@@ -107,7 +97,13 @@ class MentionClassifier(nn.Module):
         self, start_states: Tensor, end_states: Tensor, sentence: Tensor, start: Tensor, end: Tensor
     ) -> Tensor:
         """u_j = h_{s_j} + h_{e_j}, each projected first, of half-open spans: (M,) -> (M, d)."""
-        boundaries = torch.stack((start_states[sentence, start], end_states[sentence, end - 1]))
+        row = sentence * start_states.shape[1]
+        boundaries = torch.stack(
+            (
+                start_states.flatten(0, 1).index_select(0, row + start),
+                end_states.flatten(0, 1).index_select(0, row + end - 1),
+            )
+        )
         projected: Tensor = self.projection(boundaries)  # (2, M, d)
         if self.config.projection == "sigmoid":
             projected = projected.sigmoid()

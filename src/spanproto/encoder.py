@@ -60,9 +60,11 @@ class Encoder(nn.Module):
     def from_pretrained(cls, config: EncoderConfig) -> "Encoder":
         """The pretrained encoder that `config.name` points to, in single precision."""
         from transformers import AutoConfig, AutoModel, AutoTokenizer
-        from transformers.utils.logging import disable_progress_bar
+        from transformers.utils import logging
 
-        disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        # Heads of the checkpoint that are not used here are no news.
+        logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         _check_source(config.name)
         try:
             settings = AutoConfig.from_pretrained(config.name)
@@ -102,12 +104,14 @@ class Encoder(nn.Module):
         self.words.tokenizer.save_pretrained(directory)
 
     def forward(self, batch: WordBatch) -> tuple[Tensor, Tensor]:
-        """Start states and end states, each (S, L, h); padding words hold arbitrary states."""
+        """Start states and end states in single precision, each (S, L, h); padding is arbitrary."""
         hidden = self.transformer(
             input_ids=batch.input_ids, attention_mask=self.ready_mask(batch.attention_mask)
         ).last_hidden_state  # (W, T, h)
-        states = hidden.flatten(0, 1)  # (W*T, h)
-        return states[batch.first], states[batch.last]
+        states = hidden.float().flatten(0, 1)  # (W*T, h)
+        shape = (*batch.first.shape, self.hidden_size)
+        first, last = batch.first.flatten(), batch.last.flatten()
+        return states.index_select(0, first).view(shape), states.index_select(0, last).view(shape)
 
     def ready_mask(self, attention_mask: Tensor) -> Tensor:
         """The attention mask in the form that costs the encoder no look at its values."""

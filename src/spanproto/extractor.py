@@ -101,8 +101,8 @@ def boundary_matrix(sentence: Tensor, start: Tensor, end: Tensor, like: Tensor) 
     `sentence`, `start` and `end` are (P,) positions. Spans may nest; a sentence may have none.
     """
     gold = torch.zeros_like(like, dtype=torch.bool)
-    gold[sentence, start, end - 1] = True
-    return gold
+    place = (sentence, start, end - 1)
+    return gold.index_put_(place, torch.ones_like(start, dtype=torch.bool))
 
 
 def two_sided_span_loss(scores: Tensor, gold: Tensor, cells: Tensor) -> Tensor:

@@ -22,19 +22,12 @@ class ModelConfig:
 
 
 class EncodedBatch(NamedTuple):
-    """A batch after the encoder: word states in single precision, and which cells are spans."""
+    """A batch after the encoder: word states, and which cells of the matrix are spans."""
 
     batch: EpisodeBatch
     start: Tensor  # (S, L, h)
     end: Tensor  # (S, L, h)
     cells: Tensor  # (S, L, L)
-
-
-class Prototypes(NamedTuple):
-    """The types of all episodes of a batch."""
-
-    centre: Tensor  # (slots, d), c_t
-    exists: Tensor  # (slots,), False for a type with no support span
 
 
 class Placement(NamedTuple):
@@ -68,10 +61,10 @@ class SpanProto(nn.Module):
 
     def encode(self, batch: EpisodeBatch) -> EncodedBatch:
         """One encoder pass over all sentences of all episodes."""
-        device = batch.episode.device.type
+        device = batch.types.device.type
         with torch.autocast(device, torch.bfloat16, enabled=self.bf16):
             start, end = self.encoder(batch.words)
-        return EncodedBatch(batch, start.float(), end.float(), span_cells(batch.words.word_mask))
+        return EncodedBatch(batch, start, end, span_cells(batch.words.word_mask))
 
     def represent(self, encoded: EncodedBatch, spans: SpanPlaces) -> Tensor:
         """The representations u_j (M, d) of the given spans."""
@@ -79,19 +72,15 @@ class SpanProto(nn.Module):
             encoded.start, encoded.end, spans.sentence, spans.start, spans.end
         )
 
-    def prototypes(self, encoded: EncodedBatch) -> Prototypes:
-        """Eq. 5-6 for every type of every episode."""
-        spans = encoded.batch.support_spans
-        slots = len(encoded.batch.slot_episode)
-        centre, count = prototypes(self.represent(encoded, spans), spans.slot, slots)
-        return Prototypes(centre, count > 0)
+    def prototypes(self, encoded: EncodedBatch) -> Tensor:
+        """The prototypes c_t (slots, d) of every type of every episode, Eq. 5-6."""
+        spans, slots = encoded.batch.support_spans, encoded.batch.types.shape[1]
+        return prototypes(self.represent(encoded, spans), spans.weight, spans.slot, slots)
 
-    def place(self, encoded: EncodedBatch, spans: SpanPlaces, known: Prototypes) -> Placement:
+    def place(self, encoded: EncodedBatch, spans: SpanPlaces, centres: Tensor) -> Placement:
         """Distances of the given spans to all prototypes, and which of those count."""
-        batch = encoded.batch
-        own_episode = batch.episode[spans.sentence][:, None] == batch.slot_episode
-        squared = squared_distances(self.represent(encoded, spans), known.centre)
-        return Placement(squared, own_episode & known.exists)
+        squared = squared_distances(self.represent(encoded, spans), centres)
+        return Placement(squared, encoded.batch.types.index_select(0, spans.sentence))
 
     def gold_matrix(self, encoded: EncodedBatch) -> Tensor:
         """The boundary matrix Omega (S, L, L) of all sentences of the batch, Eq. 3."""

@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces
-from spanproto.classifier import margin_loss, mean_by_group, prototype_loss
-from spanproto.model import EncodedBatch, Prototypes, SpanProto
+from spanproto.classifier import margin_loss, prototype_loss
+from spanproto.model import EncodedBatch, SpanProto
 
 
 class Losses(NamedTuple):
@@ -39,12 +39,12 @@ def losses(
     nothing = torch.zeros_like(span)
     if not joint:
         return Losses(span, nothing, nothing)
-    known = model.prototypes(encoded)
-    proto = proto_loss(model, encoded, known)
+    centres = model.prototypes(encoded)
+    proto = proto_loss(model, encoded, centres)
     if not model.config.classifier.margin_loss:
         return Losses(span, proto, nothing)
     false, weight = false_positives(model, encoded, scores.detach(), gold)
-    return Losses(span, proto, false_positive_loss(model, encoded, known, false, weight))
+    return Losses(span, proto, false_positive_loss(model, encoded, centres, false, weight))
 
 
 def span_loss(
@@ -52,28 +52,26 @@ def span_loss(
 ) -> Tensor:
     """Lines 5-8: Eq. 4 over the support sentences, or over all of them."""
     batch = encoded.batch
-    rows = len(scores) if all_sentences else batch.support_count
-    loss = model.extractor.loss(scores[:rows], gold[:rows], encoded.cells[:rows])  # (rows,)
-    ones = torch.ones_like(loss)
-    return mean_by_group(loss, ones, batch.episode[:rows], batch.episodes).mean()
+    weight = batch.sentence_weight if all_sentences else batch.support_weight
+    rows = len(weight)
+    return model.extractor.loss(scores[:rows], gold[:rows], encoded.cells[:rows]) @ weight
 
 
-def proto_loss(model: SpanProto, encoded: EncodedBatch, known: Prototypes) -> Tensor:
+def proto_loss(model: SpanProto, encoded: EncodedBatch, centres: Tensor) -> Tensor:
     """Line 11: Eq. 7 over the gold spans of the query sentences whose type has a prototype."""
     spans = encoded.batch.query_spans
-    placement = model.place(encoded, spans, known)
+    placement = model.place(encoded, spans, centres)
     distance = model.classifier.softmax_distance(placement.squared)
-    loss = prototype_loss(distance, placement.allowed, spans.slot)
-    weight = placement.allowed.gather(1, spans.slot[:, None])[:, 0].to(loss.dtype)
-    return _mean_over_query(encoded.batch, loss, weight, spans.sentence)
+    return prototype_loss(distance, placement.allowed, spans.slot) @ spans.weight
 
 
 def false_positives(
     model: SpanProto, encoded: EncodedBatch, scores: Tensor, gold: Tensor
 ) -> tuple[SpanPlaces, Tensor]:
-    """The set M_q^- of the extractor's query spans that are not gold, as places and weights.
+    """The set M_q^- of the extractor's query spans that are not gold, and each one's weight.
 
-    There are C places for each query sentence; a place that holds no false positive weighs 0.
+    There are C places for each query sentence; one that holds no false positive weighs 0, the
+    others share 1 / |M_q^-| of their sentence's weight.
     """
     first = encoded.batch.support_count
     found = model.extractor.candidates(scores[first:], encoded.cells[first:])
@@ -81,34 +79,22 @@ def false_positives(
     if model.config.classifier.false_positives == "released":
         spared = near_gold(spared)
     row = torch.arange(len(found.start), device=scores.device)[:, None].expand_as(found.start)
-    weight = found.keep & ~spared[row, found.start, found.end - 1]  # (S_q, C)
-    places = SpanPlaces(
-        sentence=(row + first).flatten(),
-        start=found.start.flatten(),
-        end=found.end.flatten(),
-    )
-    return places, weight.flatten().to(scores.dtype)
+    false = found.keep & ~spared[row, found.start, found.end - 1]  # (S_q, C)
+    count = false.sum(1, keepdim=True).clamp(min=1)
+    weight = false * encoded.batch.query_weight[:, None] / count
+    places = SpanPlaces((row + first).flatten(), found.start.flatten(), found.end.flatten())
+    return places, weight.flatten()
 
 
 def false_positive_loss(
-    model: SpanProto, encoded: EncodedBatch, known: Prototypes, false: SpanPlaces, weight: Tensor
+    model: SpanProto, encoded: EncodedBatch, centres: Tensor, false: SpanPlaces, weight: Tensor
 ) -> Tensor:
     """Line 12: Eq. 9 keeps the false positives at least r away from every prototype."""
-    placement = model.place(encoded, false, known)
+    placement = model.place(encoded, false, centres)
     distance = model.classifier.margin_distance(placement.squared)
-    loss = margin_loss(distance, placement.allowed, model.config.classifier.margin)
-    return _mean_over_query(encoded.batch, loss, weight, false.sentence)
+    return margin_loss(distance, placement.allowed, model.config.classifier.margin) @ weight
 
 
 def near_gold(gold: Tensor) -> Tensor:
     """Cells (S, L, L) within one word of a gold span at both ends, the gold cells included."""
     return F.max_pool2d(gold.float()[:, None], 3, stride=1, padding=1)[:, 0] > 0
-
-
-def _mean_over_query(batch: EpisodeBatch, loss: Tensor, weight: Tensor, sentence: Tensor) -> Tensor:
-    """Mean over spans in each query sentence, over sentences in each episode, over episodes."""
-    first = batch.support_count
-    episode = batch.episode[first:]
-    by_sentence = mean_by_group(loss, weight, sentence - first, len(episode))
-    ones = torch.ones_like(by_sentence)
-    return mean_by_group(by_sentence, ones, episode, batch.episodes).mean()

@@ -16,11 +16,11 @@ from tqdm import tqdm
 
 from spanproto import config
 from spanproto.batch import EpisodeBatch, collate
+from spanproto.benchmark import evaluate
 from spanproto.checkpoint import save_model
 from spanproto.data.files import atomic_writer
 from spanproto.data.types import Episode
 from spanproto.evaluation.report import Report
-from spanproto.benchmark import evaluate
 from spanproto.model import SpanProto
 from spanproto.objective import Losses, losses
 from spanproto.provenance import provenance

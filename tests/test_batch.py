@@ -1,0 +1,59 @@
+"""The weights that stand for the means of Algorithm 1, worked out by hand."""
+
+import pytest
+
+from spanproto.batch import collate
+from spanproto.data.types import Episode, Sentence, Span
+from spanproto.errors import DataError
+from spanproto.model import SpanProto
+
+RIVER, TOOL, METAL = "river", "tool", "metal"
+
+
+def sentence(*labels: str) -> Sentence:
+    return Sentence(
+        tuple("the" for _ in labels) or ("old",),
+        tuple(Span(i, i + 1, label) for i, label in enumerate(labels)),
+    )
+
+
+@pytest.fixture
+def batch(tiny_model: SpanProto):
+    one = Episode((RIVER, TOOL), (sentence(RIVER, TOOL, RIVER),), (sentence(RIVER), sentence()))
+    two = Episode(
+        (METAL, RIVER),
+        (sentence(METAL), sentence()),
+        (sentence(METAL, RIVER, METAL), sentence(RIVER)),
+    )
+    return collate([one, two], tiny_model.encoder.words)
+
+
+def test_sentences_weigh_for_a_mean_in_each_episode_and_over_episodes(batch) -> None:
+    assert batch.support_count == 3
+    assert batch.support_weight.tolist() == [1 / 2, 1 / 4, 1 / 4]
+    assert batch.query_weight.tolist() == [1 / 4] * 4
+    sixth, eighth = pytest.approx(1 / 6), 1 / 8
+    assert batch.sentence_weight.tolist() == [sixth, eighth, eighth, sixth, sixth, eighth, eighth]
+
+
+def test_eq_6_support_spans_weigh_one_over_k(batch) -> None:
+    assert batch.support_spans.slot.tolist() == [0, 1, 0, 2]
+    assert batch.support_spans.weight.tolist() == [1 / 2, 1, 1 / 2, 1]
+    assert batch.support_spans.sentence.tolist() == [0, 0, 0, 1]
+
+
+def test_query_spans_weigh_for_eq_7_and_those_without_support_nothing(batch) -> None:
+    # The second episode has no support span of its type river.
+    assert batch.query_spans.slot.tolist() == [0, 2, 3, 2, 3]
+    assert batch.query_spans.weight.tolist() == [1 / 4, 1 / 8, 0, 1 / 8, 0]
+    assert batch.query_spans.sentence.tolist() == [3, 5, 5, 5, 6]
+
+
+def test_a_sentence_may_have_the_supported_types_of_its_episode(batch) -> None:
+    first, second = [True, True, False, False], [False, False, True, False]
+    assert batch.types.tolist() == [first, second, second, first, first, second, second]
+
+
+def test_an_episode_without_any_support_span_is_refused(tiny_model: SpanProto) -> None:
+    with pytest.raises(DataError, match="no support span at all"):
+        collate([Episode((RIVER,), (sentence(),), (sentence(),))], tiny_model.encoder.words)
