@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from spanproto.data.episodes import require_support
 from spanproto.data.types import Episode, Sentence
-from spanproto.errors import DataError
 from spanproto.tokenization import WordBatch, WordTokenizer
 
 
@@ -77,13 +77,13 @@ Slots = dict[tuple[int, str], int]  # episode number and type -> slot
 
 def collate(episodes: Sequence[Episode], tokenizer: WordTokenizer) -> EpisodeBatch:
     """One batch of all sentences of `episodes`."""
+    require_support(episodes)
     support: list[Row] = [(n, s) for n, episode in enumerate(episodes) for s in episode.support]
     query: list[Row] = [(n, s) for n, episode in enumerate(episodes) for s in episode.query]
     rows = support + query
     keys = [(n, label) for n, episode in enumerate(episodes) for label in episode.types]
     slots: Slots = {key: slot for slot, key in enumerate(keys)}
     shots = Counter((n, span.label) for n, s in support for span in s.spans)  # K_t, Eq. 6
-    _refuse_without_support(episodes, shots)
 
     query_weight = _shares(query, len(episodes))
     query_span_weight = []
@@ -105,15 +105,6 @@ def collate(episodes: Sequence[Episode], tokenizer: WordTokenizer) -> EpisodeBat
         ),
         query_spans=_labelled(query, len(support), slots, query_span_weight),
     )
-
-
-def _refuse_without_support(episodes: Sequence[Episode], shots: Counter[tuple[int, str]]) -> None:
-    for number, episode in enumerate(episodes):
-        if not any((number, label) in shots for label in episode.types):
-            raise DataError(
-                f"an episode of types {list(episode.types)} has no support span at all; "
-                "give at least one labelled example"
-            )
 
 
 def _shares(rows: Sequence[Row], episodes: int) -> list[float]:

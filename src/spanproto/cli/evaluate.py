@@ -51,17 +51,18 @@ def evaluate(
     from spanproto import benchmark
     from spanproto.checkpoint import load_model
     from spanproto.config import to_dict
+    from spanproto.data.episodes import read_supported_episodes
     from spanproto.data.files import atomic_writer
-    from spanproto.data.formats import read_episodes
     from spanproto.provenance import provenance
     from spanproto.training.distributed import choose_device
 
-    chosen = read_episodes(episodes, format)[:limit]
+    chosen = read_supported_episodes(episodes, format)[:limit]
     loaded = load_model(model).to(choose_device(device))
     loaded.bf16 = loaded.device.type == "cuda"
     report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value)
     content = {
         "candidates": candidates.value,
+        "precision": "bf16" if loaded.bf16 else "fp32",
         "oracle": ORACLE if candidates is Rule.released else None,
         **report.to_dict(),
         "provenance": provenance(loaded.origin.get("seed"), [episodes]),

@@ -95,6 +95,10 @@ class Episode:
         present = {span.label for sentence in self.support for span in sentence.spans}
         return tuple(label for label in self.types if label in present)
 
+    def has_support(self) -> bool:
+        """Whether there is any support span; without one nothing can be learnt or predicted."""
+        return any(sentence.spans for sentence in self.support)
+
     def without_query_spans(self) -> "Episode":
         """The episode as a model may see it at prediction time."""
         return replace(self, query=tuple(sentence.unlabelled() for sentence in self.query))

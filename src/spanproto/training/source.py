@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from spanproto.data.formats import FORMATS, detect_format, read_episodes, read_sentences
+from spanproto.data.episodes import read_supported_episodes
+from spanproto.data.formats import FORMATS, detect_format, read_sentences
 from spanproto.data.sampler import EpisodeSampler
 from spanproto.data.splits import read_types
 from spanproto.data.types import Episode
@@ -80,14 +81,7 @@ def _hold_episodes(files: Sequence[str], config: DataConfig) -> bool:
 
 
 def _read_episodes(files: Sequence[str], config: DataConfig) -> list[Episode]:
-    episodes = [episode for name in files for episode in read_episodes(name, config.format)]
-    for number, episode in enumerate(episodes):
-        if not episode.supported_types():
-            raise DataError(
-                f"{', '.join(files)}: episode {number} has no support span at all; label at least "
-                "one support entity or remove the episode"
-            )
-    return episodes
+    return [episode for name in files for episode in read_supported_episodes(name, config.format)]
 
 
 def _sampler(

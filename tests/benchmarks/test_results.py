@@ -1,0 +1,45 @@
+"""The pages of figures say what the measured files say."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def load_tables():
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks" / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_results_page_is_made_from_the_measured_files() -> None:
+    assert (ROOT / "results" / "README.md").read_text("utf-8") == load_tables().page()
+
+
+def test_the_readme_shows_the_measured_table() -> None:
+    assert load_tables().rules_table() in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "results").rglob("*.json")), ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_every_result_says_where_it_came_from(path: Path) -> None:
+    made = json.loads(path.read_text("utf-8"))["provenance"]
+    for name in ("command", "commit", "seed", "data", "hardware"):
+        assert made[name], name
+    assert len(made["commit"]) == 40
+    assert not any(word.startswith("/") for word in made["command"].split())
+
+
+def test_the_honest_score_and_the_oracle_differ() -> None:
+    scores = {
+        rule: json.loads(
+            (ROOT / "results" / "crossdomain-1shot-rules" / f"news.{rule}.json").read_text()
+        )["micro"]["f1"]
+        for rule in ("model", "released")
+    }
+    assert scores["released"] - scores["model"] >= 15

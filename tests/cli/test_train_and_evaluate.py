@@ -1,0 +1,112 @@
+"""`spanproto train` and `spanproto evaluate` as a user types them, and what bad input gets."""
+
+import json
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+import synthetic
+from command import refused, spanproto
+
+from spanproto.data.formats import write_episodes
+from spanproto.data.types import Episode, Sentence
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
+    """A trained run, made by the command itself."""
+    folder = tmp_path_factory.mktemp("run")
+    for name, seeds in (("train", range(10)), ("test", range(20, 24))):
+        episodes = [synthetic.episode(seed) for seed in seeds]
+        write_episodes(folder / f"{name}.json", episodes, "crossdomain")
+    (folder / "run.yaml").write_text(
+        f"""
+        model: {{encoder: {{name: {tiny_encoder}}}, classifier: {{reject: false}}}}
+        data: {{train: {folder}/train.json, valid: {folder}/test.json, protocol: crossdomain}}
+        training: {{steps: 3, extractor_steps: 1, device: cpu}}
+        """
+    )
+    done = spanproto("train", folder / "run.yaml", f"training.output={folder}/out")
+    assert done.returncode == 0, done.stderr
+    assert str(folder / "out" / "model") in done.stdout
+    return folder
+
+
+def evaluate(folder: Path, *arguments: object) -> "CompletedProcess[str]":
+    return spanproto(
+        "evaluate", folder / "out", folder / "test.json", "--protocol", "crossdomain", *arguments
+    )
+
+
+def test_scores_as_table_and_as_json(folder: Path, tmp_path: Path) -> None:
+    table = evaluate(folder, "--output", tmp_path / "scores.json")
+    assert table.returncode == 0, table.stderr
+    assert "entities" in table.stdout
+    assert "ORACLE" not in table.stdout
+    written = json.loads((tmp_path / "scores.json").read_text())
+    printed = json.loads(evaluate(folder, "--json").stdout)
+    assert written["micro"] == printed["micro"]
+    assert written["episodes"] == 4
+    for part in ("micro", "episode_f1", "span", "extraction", "false_positives", "types"):
+        assert part in written
+    assert written["provenance"]["seed"] == 42
+    assert written["model"]["origin"]["data"][0]["name"] == "train.json"
+
+
+def test_the_released_rule_says_that_it_is_an_oracle(folder: Path) -> None:
+    done = evaluate(folder, "--candidates", "released")
+    assert "ORACLE" in done.stdout
+    content = json.loads(evaluate(folder, "--candidates", "released", "--json").stdout)
+    assert "gold spans" in content["oracle"]
+    assert content["extraction"]["recall"] == 100
+    assert json.loads(evaluate(folder, "--json").stdout)["oracle"] is None
+
+
+def test_a_setting_that_does_not_exist_is_named_with_the_nearest(folder: Path) -> None:
+    line = refused(spanproto("train", folder / "run.yaml", "training.step=5"))
+    assert "'training.step'" in line
+    assert "did you mean 'steps'?" in line
+
+
+def test_a_missing_or_empty_configuration_is_said(folder: Path, tmp_path: Path) -> None:
+    assert "no such file" in refused(spanproto("train", tmp_path / "none.yaml"))
+    (tmp_path / "empty.yaml").write_text("")
+    assert "empty" in refused(spanproto("train", tmp_path / "empty.yaml"))
+
+
+def test_an_episode_without_support_spans_is_located(folder: Path, tmp_path: Path) -> None:
+    bare = Episode(("river",), (Sentence(("the",)),), (Sentence(("the",)),))
+    path = tmp_path / "bare.jsonl"
+    write_episodes(path, [synthetic.episode(), bare], "token-episodes")
+    line = refused(spanproto("evaluate", folder / "out", path, "--protocol", "fewnerd"))
+    assert f"{path}:2: " in line
+    assert "no support span at all" in line
+    refused(spanproto("train", folder / "run.yaml", f"data.train={path}", "--restart"))
+
+
+@pytest.mark.parametrize("damage", ["truncated", "version", "nothing"])
+def test_a_damaged_checkpoint_is_refused(folder: Path, tmp_path: Path, damage: str) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    if damage != "nothing":
+        for path in (folder / "out" / "model").iterdir():
+            (model / path.name).write_bytes(path.read_bytes())
+    if damage == "truncated":
+        weights = (model / "model.safetensors").read_bytes()
+        (model / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    elif damage == "version":
+        content = json.loads((model / "spanproto.json").read_text())
+        (model / "spanproto.json").write_text(json.dumps(content | {"format_version": 0}))
+    line = refused(spanproto("evaluate", model, folder / "test.json", "--protocol", "crossdomain"))
+    words = {"truncated": "truncated", "version": "format 0", "nothing": "not a spanproto model"}
+    assert words[damage] in line
+
+
+def test_a_file_that_is_missing_or_holds_sentences_is_refused(folder: Path) -> None:
+    none = folder / "none.json"
+    done = spanproto("evaluate", folder / "out", none, "--protocol", "fewnerd")
+    assert "no such file" in refused(done)
+    wrong = folder / "sentences.txt"
+    wrong.write_text("Ada\tperson\nwrote\tO\n")
+    done = spanproto("evaluate", folder / "out", wrong, "--protocol", "fewnerd")
+    assert "holds sentences and episodes are needed" in refused(done)
