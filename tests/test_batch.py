@@ -29,7 +29,7 @@ def batch(tiny_model: SpanProto):
 
 
 def test_sentences_weigh_for_a_mean_in_each_episode_and_over_episodes(batch) -> None:
-    assert batch.support_count == 3
+    assert (batch.support_end, batch.query_start) == (3, 3)
     assert batch.support_weight.tolist() == [1 / 2, 1 / 4, 1 / 4]
     assert batch.query_weight.tolist() == [1 / 4] * 4
     sixth, eighth = pytest.approx(1 / 6), 1 / 8
@@ -57,3 +57,36 @@ def test_a_sentence_may_have_the_supported_types_of_its_episode(batch) -> None:
 def test_an_episode_without_any_support_span_is_refused(tiny_model: SpanProto) -> None:
     with pytest.raises(DataError, match="no support span at all"):
         collate([Episode((RIVER,), (sentence(),), (sentence(),))], tiny_model.encoder.words)
+
+
+def test_a_support_set_can_be_its_own_query_set(tiny_model: SpanProto) -> None:
+    episode = Episode((RIVER, TOOL), (sentence(RIVER, TOOL, RIVER), sentence(TOOL)), ())
+    batch = collate([episode], tiny_model.encoder.words, "support")
+    assert (batch.support_end, batch.query_start, batch.query_rows) == (2, 0, (0, 1))
+    assert batch.support_spans.weight.tolist() == [1 / 2] * 4
+    assert batch.query_spans.weight.tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 6, 1 / 2])
+
+
+def test_even_batches_have_equal_rows_and_windows_for_every_episode(tiny_model: SpanProto) -> None:
+    long = Sentence(("old",) * 300, (Span(0, 1, RIVER),))
+    short = Sentence(("the", "tool"), (Span(0, 2, RIVER),))
+    episodes = [Episode((RIVER,), (short, short, short), ()), Episode((RIVER,), (long,), ())]
+    words = tiny_model.encoder.words
+    batch = collate(episodes, words, "support", even=True)
+    assert len(batch.words.word_mask) == 6
+    assert batch.words.word_mask.sum(1).tolist() == [2, 2, 2, 300, 0, 0]
+    assert len(batch.words.input_ids) % 2 == 0
+    assert batch.query_rows == (0, 1, 2, 3)
+    assert batch.support_weight.tolist() == pytest.approx([1 / 6] * 3 + [1 / 2, 0, 0])
+    half = len(batch.words.input_ids) // 2
+    width = batch.words.input_ids.shape[1]
+    windows = batch.words.first // width
+    assert (windows[:3, :2] < half).all()
+    assert (windows[3] >= half).all()
+    plain = collate(episodes, words, "support")
+    for mine, theirs in (
+        (batch.words.first, plain.words.first),
+        (batch.words.last, plain.words.last),
+    ):
+        here, there = batch.words.input_ids.flatten()[mine], plain.words.input_ids.flatten()[theirs]
+        assert (here[batch.words.word_mask] == there[plain.words.word_mask]).all()

@@ -14,6 +14,7 @@ from spanproto.classifier import (
     margin_loss,
     prototype_loss,
     prototypes,
+    span_representations,
     squared_distances,
     type_log_probabilities,
 )
@@ -90,16 +91,14 @@ def test_span_representations_by_hand(projection: str, expected: list[float]) ->
     start = torch.tensor([[[9.0, 9.0], [1.0, 2.0], [9.0, 9.0]]])
     end = torch.tensor([[[9.0, 9.0], [9.0, 9.0], [30.0, 40.0]]])
     # The span [1, 3): the start state of word 1 and the end state of word 2.
-    represented = classifier.represent(
-        start, end, torch.tensor([0]), torch.tensor([1]), torch.tensor([3])
-    )
+    at = torch.tensor
+    projected = classifier.project(start), classifier.project(end)
+    represented = span_representations(*projected, at([0]), at([1]), at([3]))
     assert represented[0].tolist() == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_projection_may_narrow_and_needs_to_be_there() -> None:
     classifier = MentionClassifier(8, ClassifierConfig(projection="linear", projection_size=3))
-    states = torch.zeros(1, 2, 8)
-    at = torch.tensor([0])
-    assert classifier.represent(states, states, at, at, at + 1).shape == (1, 3)
+    assert classifier.project(torch.zeros(1, 2, 8)).shape == (1, 2, 3)
     with pytest.raises(ConfigError, match="projection=linear"):
         ClassifierConfig(projection="none", projection_size=3)

@@ -7,7 +7,7 @@ the batch is made, so it is made here, as a weight: a loss is then a sum of weig
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor
@@ -36,13 +36,19 @@ class LabelledSpans(SpanPlaces):
 
 @dataclass(frozen=True)
 class EpisodeBatch:
-    """Episodes of a step: S sentences, support first and then query, and the spans over them."""
+    """S sentences of some episodes and the spans over them.
+
+    Rows before `support_end` are support sentences and rows from `query_start` on are query
+    sentences. They are the same rows where a support set is its own query set.
+    """
 
     words: WordBatch
-    support_count: int  # rows before this are support sentences, the others query sentences
+    support_end: int
+    query_start: int
+    query_rows: tuple[int, ...]  # the row of each query sentence, episode by episode
     sentence_weight: Tensor  # (S,), a sentence's share in the mean over all of its episode
-    support_weight: Tensor  # (support_count,), its share in the mean over the support set
-    query_weight: Tensor  # (S - support_count,), its share in the mean over the query set
+    support_weight: Tensor  # (support_end,), its share in the mean over the support set
+    query_weight: Tensor  # (S - query_start,), its share in the mean over the query set
     types: Tensor  # (S, slots), the types a sentence's spans may have: its episode's, if supported
     support_spans: LabelledSpans  # weighted for the mean of each type, 1 / K_t
     query_spans: LabelledSpans  # weighted for the mean of Eq. 7; 0 if the type has no support
@@ -73,44 +79,70 @@ def map_tensors(batch: Batch, change: Callable[[Tensor], Tensor]) -> Batch:
 
 Row = tuple[int, Sentence]  # the number of the episode, and one of its sentences
 Slots = dict[tuple[int, str], int]  # episode number and type -> slot
+PADDING = Sentence(())  # fills rows up, see `collate`
 
 
-def collate(episodes: Sequence[Episode], tokenizer: WordTokenizer) -> EpisodeBatch:
-    """One batch of all sentences of `episodes`."""
+def collate(
+    episodes: Sequence[Episode],
+    tokenizer: WordTokenizer,
+    part: Literal["all", "support", "query"] = "all",
+    even: bool = False,
+) -> EpisodeBatch:
+    """One batch of sentences of `episodes`: all of them, or the support or query sets alone.
+
+    A batch of support sets has them as query sets too, to train on. With `even` (for one part) all
+    episodes fill the same number of rows and of windows, as a stacked model needs it.
+    """
     require_support(episodes)
     support: list[Row] = [(n, s) for n, episode in enumerate(episodes) for s in episode.support]
     query: list[Row] = [(n, s) for n, episode in enumerate(episodes) for s in episode.query]
-    rows = support + query
     keys = [(n, label) for n, episode in enumerate(episodes) for label in episode.types]
     slots: Slots = {key: slot for slot, key in enumerate(keys)}
     shots = Counter((n, span.label) for n, s in support for span in s.spans)  # K_t, Eq. 6
+    if part == "support":
+        query = support = _evened(support, len(episodes)) if even else support
+    elif part == "query":
+        query, support = _evened(query, len(episodes)) if even else query, []
+    rows = support if part == "support" else support + query
+    query_start = len(rows) - len(query)
 
     query_weight = _shares(query, len(episodes))
     query_span_weight = []
     for (n, sentence), share in zip(query, query_weight, strict=True):
         known = [(n, span.label) in shots for span in sentence.spans]
         query_span_weight += [share * is_known / max(1, sum(known)) for is_known in known]
+    support_span_weight = [1 / shots[n, span.label] for n, s in support for span in s.spans]
     types = [
         [n == owner and (owner, t) in shots for owner, t in keys] for n in range(len(episodes))
     ]
     return EpisodeBatch(
-        words=tokenizer.batch([sentence.words for _, sentence in rows]),
-        support_count=len(support),
+        words=tokenizer.batch([s.words for _, s in rows], len(episodes) if even else 1),
+        support_end=len(support),
+        query_start=query_start,
+        query_rows=tuple(row for row, (_, s) in enumerate(query, query_start) if s is not PADDING),
         sentence_weight=torch.tensor(_shares(rows, len(episodes))),
         support_weight=torch.tensor(_shares(support, len(episodes))),
         query_weight=torch.tensor(query_weight),
         types=torch.tensor(types)[[n for n, _ in rows]],
-        support_spans=_labelled(
-            support, 0, slots, [1 / shots[n, span.label] for n, s in support for span in s.spans]
-        ),
-        query_spans=_labelled(query, len(support), slots, query_span_weight),
+        support_spans=_labelled(support, 0, slots, support_span_weight),
+        query_spans=_labelled(query, query_start, slots, query_span_weight),
     )
+
+
+def _evened(rows: Sequence[Row], episodes: int) -> list[Row]:
+    """The rows with padding, so that each episode has as many."""
+    sizes = Counter(number for number, _ in rows)
+    most = max(sizes.values(), default=0)
+    padded = [*rows, *((n, PADDING) for n in range(episodes) for _ in range(most - sizes[n]))]
+    return sorted(padded, key=lambda row: row[0])
 
 
 def _shares(rows: Sequence[Row], episodes: int) -> list[float]:
     """Weights of sentences for a mean within each episode and then over the episodes."""
-    sizes = Counter(number for number, _ in rows)
-    return [1 / (sizes[number] * episodes) for number, _ in rows]
+    sizes = Counter(number for number, sentence in rows if sentence is not PADDING)
+    return [
+        0.0 if sentence is PADDING else 1 / (sizes[number] * episodes) for number, sentence in rows
+    ]
 
 
 def _labelled(

@@ -42,6 +42,15 @@ class ClassifierConfig:
         )
 
 
+def span_representations(
+    start_states: Tensor, end_states: Tensor, sentence: Tensor, start: Tensor, end: Tensor
+) -> Tensor:
+    """u_j = h_{s_j} + h_{e_j} (M, d) of half-open spans (M,), from projected states (S, L, d)."""
+    row = sentence * start_states.shape[1]
+    first = start_states.flatten(0, 1).index_select(0, row + start)
+    return first + end_states.flatten(0, 1).index_select(0, row + end - 1)
+
+
 def prototypes(spans: Tensor, weight: Tensor, slot: Tensor, slots: int) -> Tensor:
     """Eq. 5: the mean c_t of each type's support spans, (slots, d).
 
@@ -93,21 +102,10 @@ class MentionClassifier(nn.Module):
         if config.projection != "none":
             self.projection = nn.Linear(hidden_size, config.projection_size or hidden_size)
 
-    def represent(
-        self, start_states: Tensor, end_states: Tensor, sentence: Tensor, start: Tensor, end: Tensor
-    ) -> Tensor:
-        """u_j = h_{s_j} + h_{e_j}, each projected first, of half-open spans: (M,) -> (M, d)."""
-        row = sentence * start_states.shape[1]
-        boundaries = torch.stack(
-            (
-                start_states.flatten(0, 1).index_select(0, row + start),
-                end_states.flatten(0, 1).index_select(0, row + end - 1),
-            )
-        )
-        projected: Tensor = self.projection(boundaries)  # (2, M, d)
-        if self.config.projection == "sigmoid":
-            projected = projected.sigmoid()
-        return projected.sum(0)
+    def project(self, states: Tensor) -> Tensor:
+        """Word states (S, L, h) in the space of the prototypes, (S, L, d)."""
+        projected: Tensor = self.projection(states)
+        return projected.sigmoid() if self.config.projection == "sigmoid" else projected
 
     def softmax_distance(self, squared: Tensor) -> Tensor:
         """The distance of Eq. 8."""

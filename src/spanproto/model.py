@@ -7,7 +7,13 @@ import torch
 from torch import Tensor, nn
 
 from spanproto.batch import EpisodeBatch, SpanPlaces
-from spanproto.classifier import ClassifierConfig, MentionClassifier, prototypes, squared_distances
+from spanproto.classifier import (
+    ClassifierConfig,
+    MentionClassifier,
+    prototypes,
+    span_representations,
+    squared_distances,
+)
 from spanproto.encoder import Encoder, EncoderConfig
 from spanproto.extractor import ExtractorConfig, SpanExtractor, boundary_matrix, span_cells
 
@@ -30,6 +36,18 @@ class EncodedBatch(NamedTuple):
     cells: Tensor  # (S, L, L)
 
 
+class MentionStates(NamedTuple):
+    """A batch's word states as the mention classifier sees them."""
+
+    batch: EpisodeBatch
+    start: Tensor  # (S, L, d)
+    end: Tensor  # (S, L, d)
+
+    def represent(self, spans: SpanPlaces) -> Tensor:
+        """The representations u_j (M, d) of the given spans."""
+        return span_representations(self.start, self.end, spans.sentence, spans.start, spans.end)
+
+
 class Placement(NamedTuple):
     """Where M spans lie among the prototypes."""
 
@@ -44,6 +62,7 @@ class SpanProto(nn.Module):
         super().__init__()
         self.config = config
         self.bf16 = False  # run the encoder in mixed precision; the heads never are
+        self.stacked = False  # whether every episode of a batch has weights of its own
         self.origin: dict[str, Any] = {}  # how the model was trained, saved with it
         self.encoder = encoder
         self.extractor = SpanExtractor(encoder.hidden_size, config.extractor)
@@ -66,21 +85,20 @@ class SpanProto(nn.Module):
             start, end = self.encoder(batch.words)
         return EncodedBatch(batch, start, end, span_cells(batch.words.word_mask))
 
-    def represent(self, encoded: EncodedBatch, spans: SpanPlaces) -> Tensor:
-        """The representations u_j (M, d) of the given spans."""
-        return self.classifier.represent(
-            encoded.start, encoded.end, spans.sentence, spans.start, spans.end
-        )
+    def mention_states(self, encoded: EncodedBatch) -> MentionStates:
+        """The word states projected to where prototypes and distances are."""
+        project = self.classifier.project
+        return MentionStates(encoded.batch, project(encoded.start), project(encoded.end))
 
-    def prototypes(self, encoded: EncodedBatch) -> Tensor:
+    def prototypes(self, states: MentionStates) -> Tensor:
         """The prototypes c_t (slots, d) of every type of every episode, Eq. 5-6."""
-        spans, slots = encoded.batch.support_spans, encoded.batch.types.shape[1]
-        return prototypes(self.represent(encoded, spans), spans.weight, spans.slot, slots)
+        spans, slots = states.batch.support_spans, states.batch.types.shape[1]
+        return prototypes(states.represent(spans), spans.weight, spans.slot, slots)
 
-    def place(self, encoded: EncodedBatch, spans: SpanPlaces, centres: Tensor) -> Placement:
+    def place(self, states: MentionStates, spans: SpanPlaces, centres: Tensor) -> Placement:
         """Distances of the given spans to all prototypes, and which of those count."""
-        squared = squared_distances(self.represent(encoded, spans), centres)
-        return Placement(squared, encoded.batch.types.index_select(0, spans.sentence))
+        squared = squared_distances(states.represent(spans), centres)
+        return Placement(squared, states.batch.types.index_select(0, spans.sentence))
 
     def gold_matrix(self, encoded: EncodedBatch) -> Tensor:
         """The boundary matrix Omega (S, L, L) of all sentences of the batch, Eq. 3."""

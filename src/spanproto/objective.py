@@ -13,7 +13,7 @@ from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces
 from spanproto.classifier import margin_loss, prototype_loss
-from spanproto.model import EncodedBatch, SpanProto
+from spanproto.model import EncodedBatch, MentionStates, SpanProto
 
 
 class Losses(NamedTuple):
@@ -39,12 +39,13 @@ def losses(
     nothing = torch.zeros_like(span)
     if not joint:
         return Losses(span, nothing, nothing)
-    centres = model.prototypes(encoded)
-    proto = proto_loss(model, encoded, centres)
+    states = model.mention_states(encoded)
+    centres = model.prototypes(states)
+    proto = proto_loss(model, states, centres)
     if not model.config.classifier.margin_loss:
         return Losses(span, proto, nothing)
     false, weight = false_positives(model, encoded, scores.detach(), gold)
-    return Losses(span, proto, false_positive_loss(model, encoded, centres, false, weight))
+    return Losses(span, proto, false_positive_loss(model, states, centres, false, weight))
 
 
 def span_loss(
@@ -57,10 +58,10 @@ def span_loss(
     return model.extractor.loss(scores[:rows], gold[:rows], encoded.cells[:rows]) @ weight
 
 
-def proto_loss(model: SpanProto, encoded: EncodedBatch, centres: Tensor) -> Tensor:
+def proto_loss(model: SpanProto, states: MentionStates, centres: Tensor) -> Tensor:
     """Line 11: Eq. 7 over the gold spans of the query sentences whose type has a prototype."""
-    spans = encoded.batch.query_spans
-    placement = model.place(encoded, spans, centres)
+    spans = states.batch.query_spans
+    placement = model.place(states, spans, centres)
     distance = model.classifier.softmax_distance(placement.squared)
     return prototype_loss(distance, placement.allowed, spans.slot) @ spans.weight
 
@@ -73,7 +74,7 @@ def false_positives(
     There are C places for each query sentence; one that holds no false positive weighs 0, the
     others share 1 / |M_q^-| of their sentence's weight.
     """
-    first = encoded.batch.support_count
+    first = encoded.batch.query_start
     found = model.extractor.candidates(scores[first:], encoded.cells[first:])
     spared = gold[first:]
     if model.config.classifier.false_positives == "released":
@@ -87,10 +88,10 @@ def false_positives(
 
 
 def false_positive_loss(
-    model: SpanProto, encoded: EncodedBatch, centres: Tensor, false: SpanPlaces, weight: Tensor
+    model: SpanProto, states: MentionStates, centres: Tensor, false: SpanPlaces, weight: Tensor
 ) -> Tensor:
     """Line 12: Eq. 9 keeps the false positives at least r away from every prototype."""
-    placement = model.place(encoded, false, centres)
+    placement = model.place(states, false, centres)
     distance = model.classifier.margin_distance(placement.squared)
     return margin_loss(distance, placement.allowed, model.config.classifier.margin) @ weight
 

@@ -72,46 +72,59 @@ def predict(
     model.eval()
     if candidates == "model":
         episodes = [episode.without_query_spans() for episode in episodes]
-    encoded = model.encode(collate(episodes, model.encoder.words).to(model.device))
-    first = encoded.batch.support_count
-    scores = model.extractor(encoded.start[first:], encoded.end[first:])
-    if candidates == "released":
-        gold = model.gold_matrix(encoded)[first:]
+    words, even = model.encoder.words, model.stacked
+    support = collate(episodes, words, "support", even).to(model.device)
+    query = collate(episodes, words, "query", even).to(model.device)
+    centres = model.prototypes(model.mention_states(model.encode(support)))
+    encoded = model.encode(query)
+    found = _candidates(model, encoded, candidates)
+    mentions = _classify(model, encoded, found, centres, _labels(episodes))
+    rows = iter(query.query_rows)
+    return [[mentions[next(rows)] for _ in episode.query] for episode in episodes]
+
+
+def _labels(episodes: Sequence[Episode]) -> list[str]:
+    """The name of each slot."""
+    return [label for episode in episodes for label in episode.types]
+
+
+def _candidates(model: SpanProto, encoded: EncodedBatch, rule: CandidateRule) -> Candidates:
+    """The extractor's spans of every sentence."""
+    scores = model.extractor(encoded.start, encoded.end)
+    if rule == "released":
+        gold = model.gold_matrix(encoded)
         scores = scores.masked_fill(near_gold(gold), NEVER).masked_fill(gold, -NEVER)
-    lengths = encoded.batch.words.word_mask[first:].sum(1)
-    found = model.extractor.candidates(scores, encoded.cells[first:], lengths)
-    found = decode(found, model.config.extractor.decoding)
-    return _classify(model, episodes, encoded, found)
+    lengths = encoded.batch.words.word_mask.sum(1)
+    found = model.extractor.candidates(scores, encoded.cells, lengths)
+    return decode(found, model.config.extractor.decoding)
 
 
 def _classify(
-    model: SpanProto, episodes: Sequence[Episode], encoded: EncodedBatch, found: Candidates
-) -> list[list[SentencePrediction]]:
-    """The nearest prototype of each candidate, unless all are farther away than r."""
+    model: SpanProto,
+    encoded: EncodedBatch,
+    found: Candidates,
+    centres: Tensor,
+    labels: Sequence[str],
+) -> list[SentencePrediction]:
+    """Each row's candidates, and those with a prototype within r, with its type."""
     row, place = found.keep.nonzero(as_tuple=True)
-    spans = SpanPlaces(
-        sentence=row + encoded.batch.support_count,
-        start=found.start[row, place],
-        end=found.end[row, place],
-    )
-    placement = model.place(encoded, spans, model.prototypes(encoded))
+    spans = SpanPlaces(row, found.start[row, place], found.end[row, place])
+    placement = model.place(model.mention_states(encoded), spans, centres)
     log_p = type_log_probabilities(
         model.classifier.softmax_distance(placement.squared), placement.allowed
     )
     best, slot = log_p.max(-1)
     distance = model.classifier.margin_distance(placement.squared).gather(1, slot[:, None])[:, 0]
     settings = model.config.classifier
-    accepted = distance <= settings.margin if settings.reject else distance <= torch.inf
+    accepted = distance <= (settings.margin if settings.reject else torch.inf)
 
-    labels = [label for episode in episodes for label in episode.types]
-    results = [[SentencePrediction([], []) for _ in episode.query] for episode in episodes]
-    by_row = [sentence for episode in results for sentence in episode]
+    results = [SentencePrediction([], []) for _ in range(len(found.start))]
     probability, boundary = best.exp(), found.score[row, place].sigmoid()
     columns: list[Tensor] = [
         row, spans.start, spans.end, slot, boundary, probability, distance, accepted
     ]  # fmt: skip
     for at, start, end, label, *evidence, keep in zip(*(c.tolist() for c in columns), strict=True):
-        by_row[at].candidates.append((start, end))
+        results[at].candidates.append((start, end))
         if keep:
-            by_row[at].mentions.append(Mention(start, end, labels[label], *evidence))
+            results[at].mentions.append(Mention(start, end, labels[label], *evidence))
     return results

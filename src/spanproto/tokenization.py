@@ -16,6 +16,8 @@ from torch import Tensor
 from spanproto.errors import ConfigError
 
 IntArray = npt.NDArray[np.int64]
+Placed = tuple[IntArray, IntArray, IntArray, IntArray]
+"""Of a sentence's words: window and position of the first sub-tokens, then of the last ones."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,17 @@ class WordTokenizer:
         self._lead = _leading_blank(tokenizer)
         self._pieces: dict[str, IntArray] = {}
 
-    def batch(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
-        """The windows of all sentences, padded to one length."""
+    def batch(self, sentences: Sequence[Sequence[str]], groups: int = 1) -> WordBatch:
+        """The windows of all sentences, padded to one length.
+
+        The sentences may be that many groups of equally many; each group then has equally many
+        windows, empty ones at its end where it needs fewer.
+        """
         self._learn({word for words in sentences for word in words})
         windows: list[IntArray] = []
-        placed: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
-        for words in sentences:
+        placed: list[Placed] = []
+        group_ends: list[int] = []
+        for number, words in enumerate(sentences, start=1):
             pieces = [self._pieces[word] for word in words]
             body = np.concatenate(pieces) if pieces else np.empty(0, np.int64)
             ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
@@ -62,6 +69,10 @@ class WordTokenizer:
             windows += [body[start : start + self.capacity] for start in starts]
             position = position + len(self.prefix)
             placed.append((window[firsts], position[firsts], window[lasts], position[lasts]))
+            if number * groups % len(sentences) == 0:
+                group_ends.append(len(windows))
+        if groups > 1:
+            windows, placed = _with_even_groups(windows, placed, group_ends)
         special = len(self.prefix) + len(self.suffix)
         longest = max((len(window) for window in windows), default=0) + special
         width = min(_multiple_of_8(longest), self.max_length)
@@ -122,6 +133,24 @@ def place_in_windows(
     inside = (position >= 0) & (position < capacity)
     window = np.where(inside, np.minimum(left, right), -1).argmax(axis=0)
     return window, position[window, np.arange(size)], [int(start) for start in starts]
+
+
+def _with_even_groups(
+    windows: list[IntArray], placed: list[Placed], group_ends: list[int]
+) -> tuple[list[IntArray], list[Placed]]:
+    """Empty windows added after each group's own, and the words' windows counted anew."""
+    starts = [0, *group_ends[:-1]]
+    most = max(end - start for start, end in zip(starts, group_ends, strict=True))
+    evened: list[IntArray] = []
+    for start, end in zip(starts, group_ends, strict=True):
+        padding = [np.empty(0, np.int64)] * (most - (end - start))
+        evened += windows[start:end] + padding
+    moved: list[Placed] = []
+    size = len(placed) // len(group_ends)
+    for row, (first_window, first, last_window, last) in enumerate(placed):
+        shift = (row // size) * most - starts[row // size]
+        moved.append((first_window + shift, first, last_window + shift, last))
+    return evened, moved
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
