@@ -15,6 +15,8 @@ from spanproto.encoder import EncoderConfig
 from spanproto.model import ModelConfig, SpanProto
 from spanproto.tiny_encoder import build_tiny_encoder
 
+torch.set_num_threads(1)  # tiny models gain nothing from more, and lose on a busy machine
+
 
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:

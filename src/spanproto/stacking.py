@@ -1,0 +1,152 @@
+"""Many sets of weights in one model, so that episodes can be fine-tuned side by side.
+
+A stacked model holds, for the layers that are tuned, one set of weights per episode; a batch's
+rows are split evenly among the episodes in order, and a layer becomes a batched matrix product.
+What is not tuned is shared with the model that was stacked.
+"""
+
+import copy
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from spanproto.config import require
+from spanproto.model import SpanProto
+
+# Architectures whose linear layers see nothing but rows of the batch; others go one at a time.
+STACKABLE = frozenset({"bert", "mpnet", "roberta", "xlm-roberta", "distilbert", "electra"})
+
+
+@dataclass(frozen=True)
+class TuningConfig:
+    """Which weights an episode has of its own. The embeddings are always shared."""
+
+    tune: Literal["all", "top", "low-rank", "heads"] = "all"
+    top_layers: int = 4  # with "top": the encoder's last layers
+    rank: int = 16  # with "low-rank": of the adapters on every linear layer of the encoder
+
+    def __post_init__(self) -> None:
+        require(self.top_layers > 0, "tuning.top_layers must be positive")
+        require(self.rank > 0, "tuning.rank must be positive")
+
+
+class StackedLinear(nn.Module):
+    """A linear layer with weights for each of B episodes: (B*n, ..., in) -> (B*n, ..., out)."""
+
+    def __init__(self, linear: nn.Linear, copies: int) -> None:
+        super().__init__()
+        self.weight = _repeated(linear.weight, copies)  # (B, out, in)
+        self.bias = None if linear.bias is None else _repeated(linear.bias, copies)  # (B, out)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Apply each episode's layer to its rows."""
+        grouped = states.reshape(len(self.weight), -1, states.shape[-1])  # (B, rows, in)
+        weight = self.weight.transpose(1, 2)
+        if self.bias is None:
+            result = torch.bmm(grouped, weight)
+        else:
+            result = torch.baddbmm(self.bias[:, None], grouped, weight)
+        return result.view(*states.shape[:-1], result.shape[-1])
+
+
+class LowRankLinear(nn.Module):
+    """A shared linear layer plus a product of two narrow matrices for each of B episodes."""
+
+    def __init__(self, linear: nn.Linear, copies: int, rank: int) -> None:
+        super().__init__()
+        self.linear = _frozen(linear)
+        down = torch.empty(rank, linear.in_features, device=linear.weight.device)
+        nn.init.kaiming_uniform_(down, a=5**0.5)
+        self.down = _repeated(down, copies)  # (B, rank, in)
+        self.up = _repeated(linear.weight.new_zeros(linear.out_features, rank), copies)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Apply the shared layer to all rows and each episode's change to its own."""
+        shared: Tensor = self.linear(states)
+        grouped = states.reshape(len(self.down), -1, states.shape[-1])
+        change = torch.bmm(torch.bmm(grouped, self.down.transpose(1, 2)), self.up.transpose(1, 2))
+        return shared + change.view_as(shared)
+
+
+class StackedLayerNorm(nn.Module):
+    """Layer normalisation with a gain and an offset for each of B episodes."""
+
+    def __init__(self, norm: nn.LayerNorm, copies: int) -> None:
+        super().__init__()
+        self.shape, self.eps = norm.normalized_shape, norm.eps
+        self.weight = _repeated(norm.weight, copies)  # (B, h)
+        self.bias = _repeated(norm.bias, copies)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Normalise all rows, then scale and move each episode's."""
+        normal = F.layer_norm(states, self.shape, eps=self.eps)
+        grouped = normal.reshape(len(self.weight), -1, states.shape[-1])
+        return torch.addcmul(self.bias[:, None], grouped, self.weight[:, None]).view_as(states)
+
+
+def stack(model: SpanProto, copies: int, tuning: TuningConfig) -> SpanProto:
+    """The model with `copies` sets of the weights that are tuned; the given one stays as it is."""
+    numbers = [_layer_number(name) for name, _ in model.named_modules()]
+    first_tuned = 0
+    if tuning.tune == "top":
+        first_tuned = 1 + max(n for n in numbers if n is not None) - tuning.top_layers
+
+    def change(name: str, module: nn.Module) -> nn.Module | None:
+        number, in_encoder = _layer_number(name), name.startswith("encoder.")
+        if in_encoder and (number is None or number < first_tuned or tuning.tune == "heads"):
+            return None
+        if isinstance(module, nn.Linear):
+            if in_encoder and tuning.tune == "low-rank":
+                return LowRankLinear(module, copies, tuning.rank)
+            return StackedLinear(module, copies)
+        if isinstance(module, nn.LayerNorm) and tuning.tune != "low-rank":
+            return StackedLayerNorm(module, copies)
+        return None
+
+    stacked = _rebuilt(model, "", change)
+    assert isinstance(stacked, SpanProto)
+    stacked.stacked = copies > 1
+    return stacked
+
+
+def can_stack(model: SpanProto) -> bool:
+    """Whether several episodes can share a batch of this model."""
+    return model.encoder.transformer.config.model_type in STACKABLE
+
+
+def _rebuilt(module: nn.Module, name: str, change) -> nn.Module:  # type: ignore[no-untyped-def]
+    """A twin of the module tree in which `change` has replaced modules and the rest is shared."""
+    replacement = change(name, module)
+    if replacement is not None:
+        return replacement  # type: ignore[no-any-return]
+    twin = _frozen(module)
+    twin._modules = {
+        key: None if child is None else _rebuilt(child, f"{name}.{key}".lstrip("."), change)
+        for key, child in module._modules.items()
+    }
+    return twin
+
+
+def _frozen(module: nn.Module) -> nn.Module:
+    """The module with the same weights, which it does not train."""
+    twin = copy.copy(module)
+    twin._parameters = {
+        key: None if p is None else nn.Parameter(p.detach(), requires_grad=False)
+        for key, p in module._parameters.items()
+    }
+    return twin
+
+
+def _repeated(tensor: Tensor, copies: int) -> nn.Parameter:
+    shape = (copies, *(-1 for _ in tensor.shape))
+    return nn.Parameter(tensor.detach().expand(*shape).clone(memory_format=torch.contiguous_format))
+
+
+def _layer_number(name: str) -> int | None:
+    """The number of the encoder layer that a module belongs to."""
+    found = re.search(r"\.layers?\.(\d+)(\.|$)", name)
+    return int(found[1]) if found else None
