@@ -1,16 +1,26 @@
 """Fine-tuning to support sets: many at once are the same as one by one."""
 
+import random
 from dataclasses import replace
 
 import pytest
 import synthetic
 import torch
 
-from spanproto.adaptation import AdaptationConfig, adapt, predict_adapted
+from spanproto.adaptation import (
+    AdaptationConfig,
+    adapt,
+    adapt_to_one,
+    choose_steps,
+    held_out_folds,
+    pooled_f1,
+    predict_adapted,
+)
 from spanproto.batch import collate
-from spanproto.data.types import Episode
+from spanproto.data.types import Episode, Sentence, Span
 from spanproto.model import SpanProto
 from spanproto.objective import losses
+from spanproto.prediction import Mention, SentencePrediction
 from spanproto.stacking import TuningConfig, stack
 
 TUNINGS = [
@@ -100,6 +110,58 @@ def test_seconds_end_the_fine_tuning(tiny_model: SpanProto) -> None:
     episode = synthetic.episode(4)
     stopped = adapt(tiny_model, [episode], quick(steps=10**6, seconds=0.0))
     assert support_loss(stopped, episode) == pytest.approx(support_loss(tiny_model, episode))
+
+
+def test_folds_hold_out_sentences_whose_types_the_rest_has() -> None:
+    def named(*labels: str) -> Sentence:
+        spans = (Span(i, i + 1, label) for i, label in enumerate(labels))
+        return Sentence(("old",) * max(1, len(labels)), tuple(spans))
+
+    episode = Episode(
+        ("tool", "river"), (named("tool"), named(), named("tool", "river"), named("river")), ()
+    )
+    folds = held_out_folds(episode, most=8)
+    assert [fold.query for fold in folds] == [(episode.support[i],) for i in (0, 2, 3)]
+    assert all(len(fold.support) == 3 for fold in folds)
+    assert len(held_out_folds(episode, most=2)) == 2
+    single = Episode(("tool",), (named("tool"), named()), ())
+    assert held_out_folds(single, most=8) == []
+
+
+def test_early_stopping_takes_the_steps_at_which_held_out_sentences_are_found_best(
+    tiny_model: SpanProto, monkeypatch
+) -> None:
+    scores = iter([10.0, 40.0, 40.0, 20.0])
+    monkeypatch.setattr("spanproto.adaptation.pooled_f1", lambda *_: next(scores))
+    rng = random.Random(0)
+    support = tuple(synthetic.sentence(rng, synthetic.TYPES[:2]) for _ in range(5))
+    episode = Episode(tuple(synthetic.TYPES[:2]), support, ())
+    config = quick(steps=8, check_every=2, early_stopping=True)
+    assert choose_steps(tiny_model, episode, config) == 6
+
+    scores = iter([10.0, 40.0, 40.0, 20.0])
+    stopped = adapt_to_one(tiny_model, episode, config)
+    seen: list[dict[str, torch.Tensor]] = []
+
+    def keep(step: int, adapted: SpanProto) -> bool:
+        seen.append({name: p.detach().clone() for name, p in adapted.named_parameters()})
+        return True
+
+    adapt(tiny_model, [episode], config, keep)
+    name = "extractor.head.query.weight"
+    assert torch.equal(dict(stopped.named_parameters())[name], seen[5][name])
+
+
+def test_a_support_set_that_cannot_tell_takes_all_steps(tiny_model: SpanProto) -> None:
+    episode = Episode(("tool",), (Sentence(("toola",), (Span(0, 1, "tool"),)),), ())
+    assert choose_steps(tiny_model, episode, quick(early_stopping=True)) == 5
+
+
+def test_pooled_f1_by_hand() -> None:
+    gold = Sentence(("a", "b", "c"), (Span(0, 1, "x"), Span(2, 3, "y")))
+    found = SentencePrediction([Mention(0, 1, "x", 1, 1, 0), Mention(1, 2, "x", 1, 1, 0)], [])
+    episode = Episode(("x", "y"), (gold,), (gold,))
+    assert pooled_f1([episode], [[found]]) == 50
 
 
 def test_what_is_tuned_is_what_was_asked_for(tiny_model: SpanProto) -> None:

@@ -5,7 +5,7 @@ sets of Algorithm 1; the query sentences are not looked at until the copy predic
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -13,10 +13,14 @@ import torch
 from spanproto.batch import EpisodeBatch, collate
 from spanproto.config import require
 from spanproto.data.types import Episode
+from spanproto.errors import ConfigError
+from spanproto.evaluation import Counts
 from spanproto.model import SpanProto
 from spanproto.objective import losses
 from spanproto.prediction import CandidateRule, SentencePrediction, predict
 from spanproto.stacking import TuningConfig, can_stack, stack
+
+AfterStep = Callable[[int, SpanProto], bool]
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,9 @@ class AdaptationConfig:
 
     steps: int = 40
     seconds: float | None = None  # stop after so long, if that is earlier
+    early_stopping: bool = False  # stop where held-out support sentences are found best
+    check_every: int = 5  # steps between two looks at them
+    folds: int = 8  # at most so many sentences are held out, each in turn
     learning_rate: float = 3e-5
     head_learning_rate: float | None = None  # None: as the encoder's
     weight_decay: float = 0.01
@@ -36,13 +43,22 @@ class AdaptationConfig:
     tokens_at_once: int = 40_000  # sub-tokens of support sentences in a batch
 
     def __post_init__(self) -> None:
-        require(self.steps > 0, "adaptation.steps must be positive")
+        for name in ("steps", "check_every", "folds", "episodes_at_once"):
+            require(getattr(self, name) > 0, f"adaptation.{name} must be positive")
         require(self.learning_rate > 0, "adaptation.learning_rate must be positive")
-        require(self.episodes_at_once > 0, "adaptation.episodes_at_once must be positive")
 
 
-def adapt(model: SpanProto, episodes: Sequence[Episode], config: AdaptationConfig) -> SpanProto:
-    """A copy of the model for each episode, fine-tuned to its support set, stacked into one."""
+def adapt(
+    model: SpanProto,
+    episodes: Sequence[Episode],
+    config: AdaptationConfig,
+    after_step: AfterStep | None = None,
+) -> SpanProto:
+    """A copy of the model for each episode, fine-tuned to its support set, stacked into one.
+
+    The same seed gives the same copies. `after_step` is shown the copies after each step, and
+    ends the fine-tuning by returning False.
+    """
     began = time.monotonic()
     with torch.random.fork_rng(devices=_gpus(model)):
         torch.manual_seed(config.seed)
@@ -50,16 +66,78 @@ def adapt(model: SpanProto, episodes: Sequence[Episode], config: AdaptationConfi
         batch = collate(episodes, model.encoder.words, "support", even=len(episodes) > 1)
         batch = batch.to(model.device)
         optimizer = _optimizer(adapted, config)
-        adapted.train(config.dropout)
         for step in range(config.steps):
             if config.seconds is not None and time.monotonic() - began > config.seconds:
                 break
+            adapted.train(config.dropout)
             for group in optimizer.param_groups:
                 group["lr"] = group["base_lr"] * (1 - step / config.steps)
             optimizer.zero_grad(set_to_none=True)
             _loss(adapted, batch, len(episodes), config).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
+            if after_step is not None and not after_step(step + 1, adapted):
+                break
     return adapted.eval()
+
+
+def adapt_to_one(model: SpanProto, episode: Episode, config: AdaptationConfig) -> SpanProto:
+    """A copy of the model fine-tuned to one support set, for as long as the settings ask."""
+    if not config.early_stopping:
+        return adapt(model, [episode], config)
+    steps = choose_steps(model, episode, config)
+    return adapt(model, [episode], config, lambda step, _: step < steps)
+
+
+def choose_steps(model: SpanProto, episode: Episode, config: AdaptationConfig) -> int:
+    """How many steps suit a support set, found without any query data.
+
+    Each sentence with an entity is held out in turn, copies learn from the rest side by side, and
+    the number of steps at which their pooled F1 on the held-out sentences is best is taken (the
+    largest of several). A support set in which no held-out entity has its type among the rest
+    cannot tell, and all steps are done.
+    """
+    folds = held_out_folds(episode, config.folds)
+    if not folds:
+        return config.steps
+    if not can_stack(model):
+        raise ConfigError("early stopping is not available for this encoder; set a number of steps")
+    best_f1, best_steps = -1.0, config.steps
+
+    def look(step: int, adapted: SpanProto) -> bool:
+        nonlocal best_f1, best_steps
+        if step % config.check_every == 0 or step == config.steps:
+            f1 = pooled_f1(folds, predict(adapted, folds))
+            if f1 >= best_f1:
+                best_f1, best_steps = f1, step
+        return True
+
+    adapt(model, folds, config, look)
+    return best_steps
+
+
+def held_out_folds(episode: Episode, most: int) -> list[Episode]:
+    """Episodes that query one support sentence each and have the others as support.
+
+    Only sentences with an entity whose type the others have too are of use.
+    """
+    folds = []
+    for index, sentence in enumerate(episode.support):
+        rest = episode.support[:index] + episode.support[index + 1 :]
+        known = {span.label for other in rest for span in other.spans}
+        if any(span.label in known for span in sentence.spans):
+            folds.append(Episode(episode.types, rest, (sentence,)))
+    return folds[:most]
+
+
+def pooled_f1(
+    episodes: Sequence[Episode], predictions: Sequence[Sequence[SentencePrediction]]
+) -> float:
+    """Micro F1 over all query sentences."""
+    counts = Counts()
+    for episode, sentences in zip(episodes, predictions, strict=True):
+        for gold, found in zip(episode.query, sentences, strict=True):
+            counts += Counts.of({m.span for m in found.mentions}, set(gold.spans))
+    return counts.f1
 
 
 def _loss(
@@ -100,7 +178,8 @@ def predict_adapted(
     results: dict[int, list[SentencePrediction]] = {}
     for numbers in _groups(model, episodes, config):
         group = [episodes[number] for number in numbers]
-        adapted = adapt(model, group, config)
+        alone = len(group) == 1
+        adapted = adapt_to_one(model, group[0], config) if alone else adapt(model, group, config)
         found = predict(adapted, group, candidates)
         results.update(zip(numbers, found, strict=True))
         del adapted
@@ -111,7 +190,7 @@ def _groups(
     model: SpanProto, episodes: Sequence[Episode], config: AdaptationConfig
 ) -> Iterator[list[int]]:
     """Numbers of episodes to adapt together: of similar size, within the limits."""
-    limit = config.episodes_at_once if can_stack(model) else 1
+    limit = config.episodes_at_once if can_stack(model) and not config.early_stopping else 1
     sizes = [
         (len(episode.support), max(len(sentence.words) for sentence in episode.support))
         for episode in episodes

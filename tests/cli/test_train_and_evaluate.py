@@ -62,6 +62,21 @@ def test_the_released_rule_says_that_it_is_an_oracle(folder: Path) -> None:
     assert json.loads(evaluate(folder, "--json").stdout)["oracle"] is None
 
 
+def test_copies_are_adapted_on_request(folder: Path) -> None:
+    plain = json.loads(evaluate(folder, "--json").stdout)
+    adapted = json.loads(
+        evaluate(
+            folder, "--json", "--adapt", "--set", "steps=3", "--set", "learning_rate=0.01"
+        ).stdout
+    )
+    assert plain["adaptation"] is None
+    assert adapted["adaptation"]["steps"] == 3
+    assert adapted["extraction"] != plain["extraction"]
+    line = refused(evaluate(folder, "--adapt", "--set", "step=3"))
+    assert "'adaptation.step'; did you mean 'steps'?" in line
+    assert "give --adapt" in refused(evaluate(folder, "--set", "steps=3"))
+
+
 def test_a_setting_that_does_not_exist_is_named_with_the_nearest(folder: Path) -> None:
     line = refused(spanproto("train", folder / "run.yaml", "training.step=5"))
     assert "'training.step'" in line

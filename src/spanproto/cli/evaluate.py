@@ -37,6 +37,14 @@ def evaluate(
             help="model: the model's own spans. released: gold spans merged in (an oracle)."
         ),
     ] = Rule.model,
+    adapt: Annotated[
+        bool,
+        typer.Option("--adapt", help="Fine-tune a copy of the model to each support set first."),
+    ] = False,
+    adaptation: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of the adaptation: key=value, such as steps=60."),
+    ] = None,
     format: Annotated[
         str | None, typer.Option(help="Format of the episodes.", show_default="from the file")
     ] = None,
@@ -49,19 +57,27 @@ def evaluate(
 ) -> None:
     """Score a model on episodes: pooled micro F1, mean episode F1, errors, and each type."""
     from spanproto import benchmark
+    from spanproto.adaptation import AdaptationConfig
     from spanproto.checkpoint import load_model
-    from spanproto.config import to_dict
+    from spanproto.config import apply_overrides, build, require, to_dict
     from spanproto.data.episodes import read_supported_episodes
     from spanproto.data.files import atomic_writer
     from spanproto.provenance import provenance
     from spanproto.training.distributed import choose_device
 
+    require(adapt or not adaptation, "--set changes the adaptation; give --adapt with it")
+    settings = (
+        build(AdaptationConfig, apply_overrides({}, adaptation or []), "adaptation")
+        if adapt
+        else None
+    )
     chosen = read_supported_episodes(episodes, format)[:limit]
     loaded = load_model(model).to(choose_device(device))
     loaded.bf16 = loaded.device.type == "cuda"
-    report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value)
+    report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value, settings)
     content = {
         "candidates": candidates.value,
+        "adaptation": None if settings is None else to_dict(settings),
         "precision": "bf16" if loaded.bf16 else "fp32",
         "oracle": ORACLE if candidates is Rule.released else None,
         **report.to_dict(),
