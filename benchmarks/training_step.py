@@ -29,7 +29,6 @@ from spanproto.model import ModelConfig, SpanProto
 from spanproto.objective import losses
 from spanproto.provenance import provenance
 from spanproto.training.distributed import choose_device
-from spanproto.training.loop import total_loss
 
 
 def milliseconds(work: Callable[[], None], device: torch.device) -> float:
@@ -54,7 +53,7 @@ def bare_step(model: SpanProto, batch: EpisodeBatch) -> None:
 
 def training_step(model: SpanProto, batch: EpisodeBatch) -> None:
     """Forward pass, the three losses and backward pass of a joint training step."""
-    total_loss(losses(model, batch), joint_weight=1.0).backward()
+    losses(model, batch).total(joint_weight=1.0).backward()
 
 
 def waits_for_device(model: SpanProto, batch: EpisodeBatch) -> list[str]:

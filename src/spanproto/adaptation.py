@@ -145,7 +145,7 @@ def _loss(
 ) -> torch.Tensor:
     """The sum over the episodes of each one's loss, so that none is scaled by the others."""
     terms = losses(model, batch, joint=config.joint_weight > 0)
-    return episodes * (terms.span + config.joint_weight * (terms.proto + terms.margin))
+    return episodes * terms.total(config.joint_weight)
 
 
 def _optimizer(model: SpanProto, config: AdaptationConfig) -> torch.optim.AdamW:

@@ -23,6 +23,12 @@ class Losses(NamedTuple):
     proto: Tensor
     margin: Tensor
 
+    def total(self, joint_weight: float) -> Tensor:
+        """Line 16: L_span + lambda (L_proto + L_mrg)."""
+        if joint_weight == 0:
+            return self.span
+        return self.span + joint_weight * (self.proto + self.margin)
+
 
 def losses(
     model: SpanProto, batch: EpisodeBatch, *, joint: bool = True, extract_from_query: bool = False
@@ -36,14 +42,35 @@ def losses(
     scores = model.extractor(encoded.start, encoded.end)  # (S, L, L)
     gold = model.gold_matrix(encoded)
     span = span_loss(model, encoded, scores, gold, extract_from_query)
-    nothing = torch.zeros_like(span)
     if not joint:
-        return Losses(span, nothing, nothing)
+        return Losses(span, torch.zeros_like(span), torch.zeros_like(span))
     states = model.mention_states(encoded)
-    centres = model.prototypes(states)
+    return _with_mentions(model, encoded, scores, gold, span, states, model.prototypes(states))
+
+
+def held_out_losses(model: SpanProto, support: EpisodeBatch, query: EpisodeBatch) -> Losses:
+    """The losses on query sets alone, with the prototypes of support sets encoded apart."""
+    centres = model.prototypes(model.mention_states(model.encode(support)))
+    encoded = model.encode(query)
+    scores, gold = model.extractor(encoded.start, encoded.end), model.gold_matrix(encoded)
+    span = span_loss(model, encoded, scores, gold, all_sentences=True)
+    states = model.mention_states(encoded)
+    return _with_mentions(model, encoded, scores, gold, span, states, centres)
+
+
+def _with_mentions(
+    model: SpanProto,
+    encoded: EncodedBatch,
+    scores: Tensor,
+    gold: Tensor,
+    span: Tensor,
+    states: MentionStates,
+    centres: Tensor,
+) -> Losses:
+    """The span loss together with the two losses of the mention classifier."""
     proto = proto_loss(model, states, centres)
     if not model.config.classifier.margin_loss:
-        return Losses(span, proto, nothing)
+        return Losses(span, proto, torch.zeros_like(span))
     false, weight = false_positives(model, encoded, scores.detach(), gold)
     return Losses(span, proto, false_positive_loss(model, states, centres, false, weight))
 

@@ -20,8 +20,11 @@ from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.errors import CheckpointError, ConfigError, DataError, SpanProtoError
 from spanproto.training.loop import train
 from spanproto.training.optimization import rate_factor
-from spanproto.training.settings import RunConfig
+from spanproto.training.settings import MetaConfig, RunConfig
 from spanproto.training.source import ShuffledEpisodes, training_source, validation_episodes
+
+# As in this process: sums of floats depend on the number of threads.
+ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +144,7 @@ def test_a_killed_run_resumes_to_the_same_losses_to_the_bit(run: RunConfig, tmp_
 
     killed = changed(run, output=str(tmp_path / "killed"))
     log = tmp_path / "killed" / "log.jsonl"
-    process = subprocess.Popen(command(killed, tmp_path), stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command(killed, tmp_path), stderr=subprocess.PIPE, env=ONE_THREAD)
     deadline = time.monotonic() + 120
     while process.poll() is None and not (log.exists() and len(log.read_text().splitlines()) > 12):
         assert time.monotonic() < deadline
@@ -187,7 +190,7 @@ def test_two_processes_train_the_same_model_as_one(run: RunConfig, tmp_path: Pat
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        env=ONE_THREAD,
     )
     assert done.returncode == 0, done.stderr
     for alone, together in zip(
@@ -248,3 +251,11 @@ def test_the_rate_rises_then_falls_to_nothing() -> None:
     factors = [rate_factor(step, 10, 0.2) for step in range(1, 11)]
     assert factors == pytest.approx([1 / 2, 1, *(k / 9 for k in range(8, 0, -1))])
     assert rate_factor(1, 10, 0.0) == 1
+
+
+def test_meta_steps_follow_ordinary_ones(run: RunConfig) -> None:
+    settings = replace(run.training, meta=MetaConfig(after=6, steps=1, learning_rate=1e-3))
+    train(replace(run, training=settings))
+    steps = [record for record in records(run.training.output) if "loss" in record]
+    assert len(steps) == 12
+    assert all(record["gradient"] > 0 for record in steps)

@@ -26,6 +26,7 @@ from spanproto.objective import Losses, losses
 from spanproto.provenance import provenance
 from spanproto.training.distributed import World, join_world
 from spanproto.training.log import RunLog
+from spanproto.training.meta import TaskBatch, meta_gradients
 from spanproto.training.optimization import make_optimizer, rate_factor, set_rate
 from spanproto.training.settings import RunConfig, TrainingConfig
 from spanproto.training.source import (
@@ -107,43 +108,47 @@ class Trainer:
                     self.world.wait()
 
     def step(
-        self, step: int, batch: EpisodeBatch
+        self, step: int, batch: EpisodeBatch | TaskBatch
     ) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         """Lines 2-17 of Algorithm 1; returns what there is to log, tensors apart."""
         settings = self.settings
-        torch.manual_seed(step_seed(settings.seed, step, self.world.rank))
-        self.model.train()
-        joint = step > settings.extractor_steps
-        weight = settings.joint_weight if joint else 0.0
-        terms = losses(
-            self.model,
-            batch.to(self.world.device),
-            joint=weight > 0,
-            extract_from_query=settings.extractor_data == "support+query",
-        )
-        loss = total_loss(terms, weight)
+        seed = step_seed(settings.seed, step, self.world.rank)
+        torch.manual_seed(seed)
+        weight = settings.joint_weight if step > settings.extractor_steps else 0.0
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        if isinstance(batch, TaskBatch):
+            terms = meta_gradients(self.model, batch, settings.meta, weight, seed)
+        else:
+            self.model.train()
+            terms = losses(
+                self.model,
+                batch.to(self.world.device),
+                joint=weight > 0,
+                extract_from_query=settings.extractor_data == "support+query",
+            )
+            terms.total(weight).backward()  # type: ignore[no-untyped-call]
         self.world.average_gradients(self.model)
         norm = clip_grad_norm_(self.model.parameters(), settings.clip)
         factor = rate_factor(step, settings.steps, settings.warmup)
         set_rate(self.optimizer, factor)
         self.optimizer.step()
-        tensors = {"loss": loss.detach()} | {
-            name: term.detach().clone() for name, term in terms._asdict().items()
-        }
+        terms = Losses(*(term.detach().clone() for term in terms))
+        tensors = {"loss": terms.total(weight).clone()} | terms._asdict()
         self.world.average(tensors.values())
         rate = settings.learning_rate * factor
         return {"step": step, "lambda": weight, "learning_rate": rate}, tensors | {"gradient": norm}
 
-    def _batches(self, first_step: int) -> Iterator[EpisodeBatch]:
+    def _batches(self, first_step: int) -> Iterator[EpisodeBatch | TaskBatch]:
         """This process's batches, the next one prepared while the current one is used."""
         on_gpu = self.world.device.type == "cuda"
 
-        def make(step: int) -> EpisodeBatch:
+        def make(step: int) -> EpisodeBatch | TaskBatch:
             count = self.settings.episodes_per_step
             numbers = self.world.share((step - 1) * count, count)
-            batch = collate([self.source[number] for number in numbers], self.model.encoder.words)
+            episodes, words = [self.source[number] for number in numbers], self.model.encoder.words
+            if step > self.settings.meta.after:
+                return TaskBatch.of(episodes, words)
+            batch = collate(episodes, words)
             return batch.pinned() if on_gpu else batch
 
         with ExitStack() as stack:
@@ -187,13 +192,6 @@ class Trainer:
             "data_config": config.to_dict(self.config.data),
             "training_config": config.to_dict(self.settings),
         }
-
-
-def total_loss(terms: Losses, joint_weight: float) -> torch.Tensor:
-    """Line 16: L_span + lambda (L_proto + L_mrg)."""
-    if joint_weight == 0:
-        return terms.span
-    return terms.span + joint_weight * (terms.proto + terms.margin)
 
 
 def step_seed(seed: int, step: int, rank: int) -> int:

@@ -6,6 +6,8 @@ from typing import Literal
 from spanproto.config import require
 from spanproto.model import ModelConfig
 
+NEVER_META = 1_000_000_000
+
 
 @dataclass(frozen=True)
 class DataConfig:
@@ -32,6 +34,20 @@ class DataConfig:
 
 
 @dataclass(frozen=True)
+class MetaConfig:
+    """First-order meta-learning: training the model to be good after it has been adapted."""
+
+    after: int = NEVER_META  # the steps after this one are meta-steps
+    steps: int = 3  # of adaptation to each support set
+    learning_rate: float = 1e-4  # of the adaptation
+
+    def __post_init__(self) -> None:
+        require(self.after >= 0, "training.meta.after must not be negative")
+        require(self.steps > 0, "training.meta.steps must be positive")
+        require(self.learning_rate > 0, "training.meta.learning_rate must be positive")
+
+
+@dataclass(frozen=True)
 class TrainingConfig:
     """Algorithm 1 and its optimiser."""
 
@@ -41,6 +57,7 @@ class TrainingConfig:
     joint_weight: float = 1.0  # lambda afterwards
     extractor_data: Literal["support", "support+query"] = "support"
     episodes_per_step: int = 4
+    meta: MetaConfig = field(default_factory=MetaConfig)
     learning_rate: float = 5e-5
     head_learning_rate: float | None = None  # None: as the encoder's
     weight_decay: float = 0.01

@@ -1,0 +1,80 @@
+"""Meta-steps: the gradient of the query loss at the adapted weights moves the model."""
+
+from dataclasses import replace
+
+import synthetic
+import torch
+
+from spanproto.adaptation import AdaptationConfig, adapt
+from spanproto.batch import collate
+from spanproto.model import SpanProto
+from spanproto.objective import held_out_losses, losses
+from spanproto.training.meta import TaskBatch, meta_gradients
+from spanproto.training.settings import MetaConfig
+
+META = MetaConfig(after=0, steps=2, learning_rate=3e-3)
+
+
+def gradients_of(model: SpanProto, episodes) -> dict[str, torch.Tensor]:
+    model.zero_grad(set_to_none=True)
+    meta_gradients(model, TaskBatch.of(episodes, model.encoder.words), META, 1.0, seed=0)
+    return {n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
+
+
+def test_held_out_losses_are_those_of_the_query_sets(tiny_model: SpanProto) -> None:
+    episodes = [synthetic.episode(1), synthetic.episode(2)]
+    words = tiny_model.encoder.words
+    with torch.no_grad():
+        apart = held_out_losses(
+            tiny_model, collate(episodes, words, "support"), collate(episodes, words, "query")
+        )
+        together = losses(tiny_model, collate(episodes, words))
+        swapped = [replace(e, support=e.query, query=e.support) for e in episodes]
+        on_query = losses(tiny_model, collate(swapped, words)).span
+    torch.testing.assert_close(apart.span, on_query)
+    torch.testing.assert_close(apart.proto, together.proto)
+    torch.testing.assert_close(apart.margin, together.margin)
+
+
+def test_the_gradient_of_several_tasks_is_the_mean_of_each(tiny_model: SpanProto) -> None:
+    episodes = [synthetic.episode(1), synthetic.episode(2, query=5), synthetic.episode(3)]
+    together = gradients_of(tiny_model, episodes)
+    alone = [gradients_of(tiny_model, [episode]) for episode in episodes]
+    assert "extractor.head.query.weight" in together
+    assert not any("embeddings" in name for name in together)
+    for name, gradient in together.items():
+        if name != "classifier.projection.bias":  # it moves no distance: only rounding is left
+            mean = torch.stack([one[name] for one in alone]).mean(0)
+            torch.testing.assert_close(gradient, mean, atol=2e-3, rtol=5e-2)
+
+
+def test_the_gradient_is_taken_at_the_adapted_weights(tiny_model: SpanProto) -> None:
+    episode = synthetic.episode(5)
+    inner = AdaptationConfig(steps=2, learning_rate=3e-3, seed=0)
+    copy = adapt(tiny_model, [episode], inner).train()
+    copy.zero_grad(set_to_none=True)
+    words = tiny_model.encoder.words
+    parts = (collate([episode], words, part) for part in ("support", "query"))
+    held_out_losses(copy, *parts).total(1.0).backward()
+    name = "extractor.head.key.weight"
+    expected = dict(copy.named_parameters())[name].grad[0]
+    torch.testing.assert_close(gradients_of(tiny_model, [episode])[name], expected)
+
+
+def test_the_model_is_left_where_it_was(tiny_model: SpanProto) -> None:
+    before = {name: tensor.clone() for name, tensor in tiny_model.state_dict().items()}
+    gradients_of(tiny_model, [synthetic.episode(5)])
+    assert all(torch.equal(before[name], t) for name, t in tiny_model.state_dict().items())
+
+
+def test_meta_learning_lowers_the_loss_after_adaptation(tiny_model: SpanProto) -> None:
+    episodes = [synthetic.episode(seed) for seed in range(4)]
+    tasks = TaskBatch.of(episodes, tiny_model.encoder.words)
+    optimizer = torch.optim.AdamW(tiny_model.parameters(), lr=3e-3)
+    seen = []
+    for step in range(25):
+        optimizer.zero_grad(set_to_none=True)
+        terms = meta_gradients(tiny_model, tasks, META, 1.0, seed=step)
+        optimizer.step()
+        seen.append(terms.total(1.0).item())
+    assert seen[-1] < 0.6 * seen[0]
