@@ -6,6 +6,8 @@ import synthetic
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
 
 from spanproto.errors import ConfigError
 from spanproto.model import SpanProto
@@ -92,3 +94,46 @@ def test_windows_that_are_not_needed_change_nothing(tiny_model: SpanProto) -> No
     assert whole[0].shape == windowed[0].shape
     assert not torch.allclose(whole[0], windowed[0])  # there the context is smaller
     assert windowed[0].isfinite().all()
+
+
+def byte_level() -> Tokenizer:
+    """As RoBERTa and ModernBERT have it: a blank marks the beginning of a word."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=["<s>", "<pad>", "</s>", "<unk>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator([" ".join(synthetic.vocabulary())] * 9, trainer)
+    return tokenizer
+
+
+def sentence_piece() -> Tokenizer:
+    """As DeBERTa-v3 and XLM-R have it: every word begins with a mark, asked for or not."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=120,
+        special_tokens=["<s>", "<pad>", "</s>", "<unk>"],
+        unk_token="<unk>",
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator([" ".join(synthetic.vocabulary())] * 9, trainer)
+    return tokenizer
+
+
+@pytest.mark.parametrize("kind", [byte_level, sentence_piece])
+def test_words_are_split_as_in_running_text(kind) -> None:
+    backend = kind()
+    backend.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, pad_token="<pad>", unk_token="<unk>", model_max_length=512
+    )
+    words = ["the", "old", "rivera", "near", "metalb", "unheard"]
+    batch = WordTokenizer(tokenizer, max_length=100, overlap=10).batch([words])
+    in_batch = batch.input_ids[0][batch.attention_mask[0].bool()].tolist()
+    assert in_batch == tokenizer(" " + " ".join(words))["input_ids"]
