@@ -77,13 +77,15 @@ def test_it_learns_an_easy_task(run: RunConfig) -> None:
         run,
         steps=400,
         extractor_steps=30,
-        learning_rate=3e-3,
+        learning_rate=5e-3,
+        episodes_per_step=4,
         validate_every=400,
         checkpoint_every=400,
         extractor_data="support+query",
     )
     classifier = replace(run.model.classifier, margin=8.0)
-    run = replace(run, model=replace(run.model, classifier=classifier))
+    encoder = replace(run.model.encoder, dropout=0.0)
+    run = replace(run, model=replace(run.model, classifier=classifier, encoder=encoder))
     model = load_model(train(run))
     report = evaluate(model, [synthetic.episode(seed) for seed in range(100, 110)], "crossdomain")
     assert report.micro.f1 > 90
