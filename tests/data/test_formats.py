@@ -409,3 +409,14 @@ def test_the_table_of_formats_is_complete() -> None:
         "token-episodes",
     }
     assert all(name == form.name and form.description for name, form in FORMATS.items())
+
+
+def test_a_name_stands_for_a_format_whose_rules_the_content_breaks(tmp_path: Path) -> None:
+    path = tmp_path / "short.conll"
+    path.write_text("Ada\tB-PER\nwrote\n")
+    assert detect_format(path) == "conll"
+    with pytest.raises(DataError, match=r"short\.conll:2: the line has 1 column"):
+        read_sentences(path)
+    (tmp_path / "prose.txt").write_text("Ada wrote.\nOnce upon a time there was more.\n")
+    with pytest.raises(DataError, match="in no known format"):
+        detect_format(tmp_path / "prose.txt")

@@ -64,24 +64,26 @@ FORMATS: dict[str, Format[Sentence] | Format[Episode]] = {**_EPISODE_FORMATS, **
 
 
 def detect_format(path: Path | str) -> str:
-    """The name of the format that the file's content shows."""
+    """The name of the format that the file's content shows, or else its name.
+
+    A name alone may stand for a format whose rules the content breaks, so that reading it says
+    what is wrong.
+    """
     text = read_text(Path(path))
     if len(text) > _SNIFFED_CHARACTERS:
         text = text[:_SNIFFED_CHARACTERS].rpartition("\n")[0] or text[:_SNIFFED_CHARACTERS]
     for name, form in FORMATS.items():
         if form.sniff(text):
             return name
+    named = _formats_for_name(path)
+    if len(named) == 1:
+        return named[0]
     raise DataError(f"{path}: the file is in no known format; name one of {', '.join(FORMATS)}")
 
 
 def format_for_name(path: Path | str, holds: Literal["sentences", "episodes"]) -> str:
     """The format that a file of that name should be written in."""
-    found = [
-        name
-        for name, form in FORMATS.items()
-        if form.holds == holds
-        and any(fnmatch.fnmatch(Path(path).name.lower(), pattern) for pattern in form.patterns)
-    ]
+    found = [name for name in _formats_for_name(path) if FORMATS[name].holds == holds]
     if len(found) == 1:
         return found[0]
     choices = found or [name for name, form in FORMATS.items() if form.holds == holds]
@@ -103,6 +105,16 @@ def refuse_idle_options(
         raise DataError(f"{path}: {form.name} has no label column to choose; drop the option")
     if scheme is not None and not form.has_schemes:
         raise DataError(f"{path}: {form.name} has no tag scheme to choose; drop the option")
+
+
+def _formats_for_name(path: Path | str) -> list[str]:
+    """The formats that files of such a name are commonly in."""
+    file_name = Path(path).name.lower()
+    return [
+        name
+        for name, form in FORMATS.items()
+        if any(fnmatch.fnmatch(file_name, pattern) for pattern in form.patterns)
+    ]
 
 
 def open_sentences(
