@@ -42,8 +42,9 @@ def save_settings(model: SpanProto, directory: Path) -> None:
         stream.write("\n")
 
 
-def load_model(directory: Path) -> SpanProto:
+def load_model(directory: Path | str) -> SpanProto:
     """The model saved in `directory`, or in its `model` folder if it is a training run."""
+    directory = Path(directory)
     if not (directory / SETTINGS).exists() and (directory / "model" / SETTINGS).exists():
         directory = directory / "model"
     if not (directory / SETTINGS).exists():

@@ -1,0 +1,65 @@
+"""Fills the configuration page from the dataclasses, so that it cannot go out of date."""
+
+import dataclasses
+import inspect
+import re
+import sys
+import typing
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
+from spanproto.adaptation import AdaptationConfig
+from spanproto.training.settings import RunConfig
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Called by mkdocs with the text of each page."""
+    return markdown.replace("{{ training settings }}", sections(RunConfig)).replace(
+        "{{ adaptation settings }}", sections(AdaptationConfig, "adaptation")
+    )
+
+
+def sections(config: type, name: str = "") -> str:
+    """A heading and a table for a dataclass, and the same for those inside it."""
+    hints = typing.get_type_hints(config)
+    comments = dict(re.findall(r"^    (\w+):.*?  # (.*)$", inspect.getsource(config), re.M))
+    rows, inner = [], []
+    for field in dataclasses.fields(config):
+        hint = hints[field.name]
+        dotted = f"{name}.{field.name}" if name else field.name
+        if dataclasses.is_dataclass(hint):
+            inner.append(sections(typing.cast(type, hint), dotted))
+            continue
+        default = (
+            field.default_factory()
+            if field.default_factory is not dataclasses.MISSING
+            else field.default
+        )
+        rows.append(
+            f"| `{field.name}` | {_type(hint)} | `{_plain(default)}` | {comments.get(field.name, '')} |"
+        )
+    parts = []
+    if rows:
+        parts = [
+            f"### {name}\n\n{inspect.getdoc(config)}\n",
+            "| setting | value | default | |\n| --- | --- | --- | --- |",
+        ]
+    return "\n".join([*parts, *rows, "", *inner])
+
+
+def _plain(value: Any) -> str:
+    return {None: "null", True: "true", False: "false"}.get(value, value) if not isinstance(value, list) else str(value)  # fmt: skip
+
+
+def _type(hint: Any) -> str:
+    """The values that a setting takes, in words."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return ", ".join(f"`{choice}`" for choice in arguments)
+    if origin is list:
+        return f"list of {_type(arguments[0])}"
+    if type(None) in arguments:
+        return f"{_type(arguments[0])} or `null`"
+    return {str: "text", int: "whole number", float: "number", bool: "`true`, `false`"}[hint]
