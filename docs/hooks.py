@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import json
 import re
 import sys
 import typing
@@ -37,9 +38,13 @@ def sections(config: type, name: str = "") -> str:
             if field.default_factory is not dataclasses.MISSING
             else field.default
         )
-        rows.append(
-            f"| `{field.name}` | {_type(hint)} | `{_plain(default)}` | {comments.get(field.name, '')} |"
+        cells = (
+            f"`{field.name}`",
+            _type(hint),
+            f"`{_plain(default)}`",
+            comments.get(field.name, ""),
         )
+        rows.append(f"| {' | '.join(cells)} |")
     parts = []
     if rows:
         parts = [
@@ -50,7 +55,8 @@ def sections(config: type, name: str = "") -> str:
 
 
 def _plain(value: Any) -> str:
-    return {None: "null", True: "true", False: "false"}.get(value, value) if not isinstance(value, list) else str(value)  # fmt: skip
+    """The value as YAML has it."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _type(hint: Any) -> str:
