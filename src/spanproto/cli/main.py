@@ -6,6 +6,7 @@ import typer
 
 from spanproto.cli.convert import convert
 from spanproto.cli.data_check import check
+from spanproto.cli.demo import demo
 from spanproto.cli.episodes import episodes
 from spanproto.cli.evaluate import evaluate
 from spanproto.cli.train import train
@@ -25,6 +26,7 @@ data_app.command()(check)
 app.command()(episodes)
 app.command()(train)
 app.command()(evaluate)
+app.command()(demo)
 
 
 @app.callback()

@@ -1,0 +1,62 @@
+"""Annotated sentences for a terminal: entities in colour, or in brackets where there is none."""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from itertools import cycle
+from typing import Any, TextIO
+
+from spanproto.data.types import Span
+
+_COLOURS = ("36", "33", "35", "32", "34", "31")  # ANSI foregrounds, told apart by most eyes
+_NO_BLANK_BEFORE = re.compile(r" (?=(?:[,.;:!?)\]%]|'s\b|n't\b))")
+_NO_BLANK_AFTER = re.compile(r"(?<=[(\[]) ")
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether to colour what is written to the stream: a terminal, and nobody said NO_COLOR."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def running_text(words: Iterable[str]) -> str:
+    """The words as one would write them, without blanks before a comma."""
+    return _NO_BLANK_AFTER.sub("", _NO_BLANK_BEFORE.sub("", " ".join(words)))
+
+
+class Annotator:
+    """Writes sentences with their entities marked; each type keeps its colour."""
+
+    def __init__(self, types: Sequence[str], colour: bool) -> None:
+        self._colour_of = dict(zip(types, cycle(_COLOURS), strict=False)) if colour else {}
+
+    def __call__(self, words: Sequence[str], spans: Iterable[Span]) -> str:
+        """The sentence; of spans that share a word the longest is marked."""
+        parts: list[str] = []
+        position = 0
+        for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+            if span.start < position:
+                continue
+            parts += words[position : span.start]
+            parts.append(self._marked(running_text(words[span.start : span.end]), span.label))
+            position = span.end
+        return running_text([*parts, *words[position:]])
+
+    def _marked(self, text: str, label: str) -> str:
+        if label not in self._colour_of:
+            return f"[{text} | {label}]"
+        return (
+            f"\033[1;{self._colour_of[label]}m{text}\033[0;{self._colour_of[label]}m {label}\033[0m"
+        )
+
+
+def table(rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> list[str]:
+    """Lines of aligned columns; those in `numeric` to the right, the others to the left."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if at in numeric else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in texts
+    ]
