@@ -62,15 +62,20 @@ def test_a_stack_predicts_as_the_model_it_was_made_of(tiny_model: SpanProto, tun
 
 @pytest.mark.parametrize("tuning", TUNINGS, ids=lambda tuning: tuning.tune)
 def test_many_at_once_are_the_same_as_one_by_one(tiny_model: SpanProto, tuning) -> None:
-    """Weights without influence (the projection's bias moves no distance) may differ."""
+    """Single weights may differ: the optimiser makes steps of gradients that are but rounding."""
     episodes, config = some_episodes(), quick(tuning=tuning)
     stacked = dict(adapt(tiny_model, episodes, config).named_parameters())
+    seen = []
     for number, episode in enumerate(episodes):
-        for name, alone in adapt(tiny_model, [episode], config).named_parameters():
-            if alone.requires_grad and name != "classifier.projection.bias":
-                torch.testing.assert_close(stacked[name][number], alone[0], atol=1e-3, rtol=1e-2)
-    first, second, *_ = stacked["extractor.head.query.weight"]
-    assert not torch.equal(first, second)
+        alone = adapt(tiny_model, [episode], config)
+        expected = support_loss(alone, episode)
+        for name, parameter in alone.named_parameters():
+            if parameter.requires_grad:
+                parameter.data.copy_(stacked[name].data[number : number + 1])
+        assert support_loss(alone, episode) == pytest.approx(expected, rel=0.01)
+        assert expected < 0.97 * support_loss(tiny_model, episode)
+        seen.append(dict(alone.named_parameters())["extractor.head.query.weight"])
+    assert not torch.equal(seen[0], seen[1])
 
 
 @pytest.mark.parametrize("tuning", TUNINGS, ids=lambda tuning: tuning.tune)

@@ -75,6 +75,12 @@ def test_damaged_settings_are_refused(saved: Path) -> None:
         load_model(saved)
 
 
+def test_settings_without_a_model_are_refused(saved: Path) -> None:
+    (saved / SETTINGS).write_text(json.dumps({"format_version": 1, "model": None}))
+    with pytest.raises(CheckpointError, match="settings are missing"):
+        load_model(saved)
+
+
 def test_weights_of_another_model_are_refused(tiny_model: SpanProto, saved: Path) -> None:
     content = json.loads((saved / SETTINGS).read_text())
     content["model"]["extractor"]["head"] = "rotary"

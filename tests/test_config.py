@@ -28,6 +28,11 @@ def test_overrides_win_and_leave_the_rest() -> None:
     assert content == {"training": {"steps": 300, "seed": 1}}
 
 
+def test_a_section_without_content_can_be_filled() -> None:
+    run = build(RunConfig, apply_overrides({"model": None}, ["model.encoder.name=x"]))
+    assert run.model.encoder.name == "x"
+
+
 def test_numbers_in_scientific_notation_and_single_files_are_understood() -> None:
     run = build(RunConfig, apply_overrides({}, ["training.learning_rate=1e-5", "data.train=a"]))
     assert run.training.learning_rate == 1e-5
@@ -49,6 +54,8 @@ def test_numbers_in_scientific_notation_and_single_files_are_understood() -> Non
         ("model.classifier.margin=-1", "classifier.margin must be positive"),
         ("training.extractor_steps=99999", "between 0 and training.steps"),
         ("training.steps.more=1", "is a value, not a section"),
+        ("training.joint_weight=-1", "training.joint_weight must not be negative"),
+        ("training.head_learning_rate=-1", "training.head_learning_rate must not be negative"),
         ("steps", "is written key=value"),
         ("training.output=[", "not valid YAML"),
     ],

@@ -85,6 +85,15 @@ def test_an_encoder_that_is_not_there_is_named(tmp_path: Path) -> None:
         Encoder.from_pretrained(EncoderConfig(name=str(tmp_path)))
 
 
+def test_truncated_weights_of_an_encoder_are_named(tiny_encoder: Path, tmp_path: Path) -> None:
+    for path in tiny_encoder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(CheckpointError, match="cannot be loaded"):
+        Encoder.from_pretrained(EncoderConfig(name=str(tmp_path)))
+
+
 def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong in ({"max_length": 0}, {"overlap": -1}, {"dropout": 1.0}):
         with pytest.raises(ConfigError, match=f"encoder.{next(iter(wrong))}"):

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproto.extractor import (
-    NEVER,
     Candidates,
     ExtractorConfig,
     PaperHead,
@@ -247,5 +246,11 @@ def test_the_extractor_uses_its_settings() -> None:
     assert losses[1] == pytest.approx(LOG(1 + 2 * odds + 1 / odds))
 
 
-def test_masked_cells_never_win() -> None:
-    assert math.exp(NEVER) == 0
+def test_the_released_threshold_starts_higher_in_evaluation() -> None:
+    extractor = SpanExtractor(4, ExtractorConfig(candidates="released"))
+    scores = torch.full((1, 3, 3), logit(0.92))  # more than 3 spans between the two starts
+    scores[0, 0, :] = logit(0.96)
+    cells = span_cells(torch.ones(1, 3, dtype=torch.bool))
+    assert extractor.train().candidates(scores, cells).keep.sum() == 6
+    scores[0, 1, 1] = logit(0.96)
+    assert extractor.eval().candidates(scores, cells).keep.sum() == 4

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spanproto.benchmark import evaluate
 from spanproto.classifier import ClassifierConfig
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.extractor import ExtractorConfig
@@ -77,6 +78,50 @@ def test_the_released_rule_drops_near_misses_and_keeps_the_rest(tiny_model: Span
     spans = {(i, j) for i in range(6) for j in range(i + 1, 7)}
     near = {(i, j) for i, j in spans if abs(i - 2) <= 1 and abs(j - 3) <= 1}
     assert found == (spans - near) | {(2, 3)}
+
+
+def test_the_released_rule_adds_gold_to_what_was_decoded(tiny_model: SpanProto) -> None:
+    """A prediction that overlaps a gold span but is not near it stays, and nested gold too."""
+    flat = with_settings(tiny_model, ExtractorConfig(threshold=0.0), ClassifierConfig(reject=False))
+    words = tuple(synthetic.FILLERS[:9])
+    support = (Sentence(("rivera",), (Span(0, 1, "river"),)),)
+
+    def found(*gold: Span, rule: str) -> set[tuple[int, int]]:
+        episode = Episode(("river",), support, (Sentence(words, gold),))
+        return set(predict(flat, [episode], candidates=rule)[0][0].candidates)
+
+    own = found(rule="model")
+    gold = (Span(0, 9, "river"), Span(2, 6, "river"))
+    near = {(i, j) for i, j in own for g in gold if abs(i - g[0]) <= 1 and abs(j - g[1]) <= 1}
+    expected = (own - near) | {span[:2] for span in gold}
+    assert own - near
+    assert found(*gold, rule="released") == expected
+
+
+def test_a_sentence_of_more_entities_than_the_limit_keeps_them(tiny_model: SpanProto) -> None:
+    model = with_settings(
+        tiny_model,
+        ExtractorConfig(threshold=0.0, max_candidates=2, decoding="all"),
+        ClassifierConfig(reject=False),
+    )
+    episode = replace(synthetic.episode(), query=(Sentence(("old",) * 7),))
+    assert len(predict(model, [episode])[0][0].candidates) == 7
+
+
+def test_long_sentences_are_predicted_in_parts_to_the_same_end(eager_model: SpanProto) -> None:
+    long = Sentence(("old", "rivera", "the") * 20)
+    short = synthetic.episode(3)
+    episodes = [short, replace(short, query=(short.query[0], long, *short.query[1:]))]
+    whole = predict(eager_model, episodes)
+    assert_same(whole, list(predict_all(eager_model, episodes, cells_per_batch=4000)))
+
+
+def test_gold_that_no_candidate_covers_is_missed(tiny_model: SpanProto) -> None:
+    silent = with_settings(tiny_model, ExtractorConfig(threshold=1.0))
+    episode = synthetic.episode(5)
+    report = evaluate(silent, [episode], "crossdomain")
+    assert report.micro.gold == sum(len(sentence.spans) for sentence in episode.query)
+    assert report.micro.recall == 0
 
 
 def test_a_support_sentence_among_the_query_finds_its_own_types(eager_model: SpanProto) -> None:

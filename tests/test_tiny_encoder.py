@@ -8,11 +8,13 @@ from transformers import AutoConfig, AutoTokenizer
 from spanproto.tiny_encoder import build_tiny_encoder, word_pieces
 
 
-def test_letters_come_first_and_then_what_saves_most() -> None:
-    # "abab" saves 3 letters twice, "##bab" and "aba" 2 twice, "ab" 1 in each of 2 + 3 words.
-    pieces = word_pieces({"abab": 2, "ab": 3}, size=7)
-    assert pieces == ["##a", "##b", "a", "abab", "ab", "##bab", "aba"]
-    assert word_pieces({"abab": 2, "ab": 3}, size=1) == ["##a", "##b", "a"]
+def test_letters_come_first_and_then_the_most_frequent_pairs() -> None:
+    # Pairs by letters: t-##h 5, ##h-##e 4, ##a-##t 3; then th-##e 4, and of c-##at and th-##at 3.
+    counts = {"the": 4, "that": 1, "cat": 2}
+    letters = ["##a", "##e", "##h", "##t", "c", "t"]
+    assert word_pieces(counts, 9) == [*letters, "th", "the", "##at"]
+    assert word_pieces(counts, 99) == [*letters, "th", "the", "##at", "cat", "that"]
+    assert word_pieces(counts, 1) == letters
 
 
 @pytest.mark.parametrize(("rotary", "kind"), [(False, "bert"), (True, "roformer")])

@@ -58,6 +58,14 @@ def test_a_word_of_no_sub_tokens_is_unknown(tiny_model: SpanProto) -> None:
     assert batch.word_mask.all()
 
 
+def test_a_word_that_reads_like_a_special_token_is_a_word(tiny_model: SpanProto) -> None:
+    words = tiny_model.encoder.words
+    batch = words.batch([["[SEP]", "[PAD]"]])
+    first = batch.input_ids.flatten()[batch.first[0]].tolist()
+    assert words.tokenizer.sep_token_id not in first
+    assert words.tokenizer.pad_token_id not in first
+
+
 def test_a_word_longer_than_a_window_has_both_its_ends(tiny_model: SpanProto) -> None:
     tokenizer = tiny_model.encoder.words.tokenizer
     word = "river" + "x" * 60 + "tool"

@@ -46,6 +46,9 @@ class AdaptationConfig:
         for name in ("steps", "check_every", "folds", "episodes_at_once"):
             require(getattr(self, name) > 0, f"adaptation.{name} must be positive")
         require(self.learning_rate > 0, "adaptation.learning_rate must be positive")
+        for name in ("head_learning_rate", "weight_decay", "joint_weight", "seconds"):
+            value = getattr(self, name)
+            require(value is None or value >= 0, f"adaptation.{name} must not be negative")
 
 
 def adapt(
@@ -150,7 +153,8 @@ def _loss(
 
 def _optimizer(model: SpanProto, config: AdaptationConfig) -> torch.optim.AdamW:
     """AdamW over what is tuned: elementwise, so stacked weights do not mix."""
-    heads_rate = config.head_learning_rate or config.learning_rate
+    given = config.head_learning_rate
+    heads_rate = config.learning_rate if given is None else given
     groups: dict[float, list[torch.nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:

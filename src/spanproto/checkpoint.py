@@ -64,13 +64,15 @@ def load_model(directory: Path | str) -> SpanProto:
             f"{FORMAT_VERSION}; install the spanproto version that wrote it, or train again"
         )
     try:
-        model_config = config.build(ModelConfig, content.get("model", {}), "model")
+        config.require(isinstance(content.get("model"), dict), "the model's settings are missing")
+        model_config = config.build(ModelConfig, content["model"], "model")
     except ConfigError as error:
         raise CheckpointError(f"{settings}: {error}") from None
     model = SpanProto(Encoder.from_architecture(directory, model_config.encoder), model_config)
     tensors, _ = load_tensors(directory / WEIGHTS)
     fill(model, tensors, directory / WEIGHTS)
-    model.origin = content.get("origin", {})
+    origin = content.get("origin")
+    model.origin = origin if isinstance(origin, dict) else {}
     return model.eval()
 
 
@@ -94,7 +96,8 @@ def save_tensors(
     """Write tensors, with plain values `about` them, as one file that is whole or not there."""
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with replaced_when_done(path) as temporary:
-        save_file(whole, temporary, metadata={"format": "pt", "about": json.dumps(about or {})})
+        # One entry only: the file's bytes would depend on the order of several.
+        save_file(whole, temporary, metadata={"about": json.dumps(about or {})})
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

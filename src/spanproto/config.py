@@ -41,7 +41,9 @@ def apply_overrides(content: Mapping[str, Any], overrides: Sequence[str]) -> dic
         *parents, last = key.strip().split(".")
         section = result
         for parent in parents:
-            section = section.setdefault(parent, {})
+            if section.get(parent) is None:
+                section[parent] = {}
+            section = section[parent]
             if not isinstance(section, dict):
                 raise ConfigError(f"{override!r}: {parent!r} is a value, not a section")
         try:

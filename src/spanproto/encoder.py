@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from spanproto.config import require
@@ -71,10 +72,10 @@ class Encoder(nn.Module):
             _set_dropout(settings, config.dropout)
             tokenizer = AutoTokenizer.from_pretrained(config.name)
             transformer = AutoModel.from_pretrained(
-                config.name, config=settings, dtype=torch.float32
+                config.name, config=settings, dtype=torch.float32, use_safetensors=True
             )
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0]
+        except (OSError, ValueError, SafetensorError) as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise CheckpointError(
                 f"encoder {config.name!r} cannot be loaded ({reason}); give a directory with a "
                 "transformers model, or a hub name while online"

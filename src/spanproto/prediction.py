@@ -1,6 +1,7 @@
 """Prediction: candidate spans from the extractor, each given its nearest type or rejected."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 from spanproto.batch import SpanPlaces, collate
 from spanproto.classifier import type_log_probabilities
 from spanproto.data.types import Episode, Span
-from spanproto.extractor import NEVER, Candidates, decode
+from spanproto.extractor import boundary_matrix, decode
 from spanproto.model import EncodedBatch, SpanProto
 from spanproto.objective import near_gold
 
@@ -44,19 +45,50 @@ def predict_all(
     episodes: Sequence[Episode],
     candidates: CandidateRule = "model",
     sentences_per_batch: int = 128,
+    cells_per_batch: int = 2**22,
 ) -> Iterator[list[SentencePrediction]]:
-    """Predictions for any number of episodes, a few at a time."""
+    """Predictions for any number of episodes, a few at a time.
+
+    A boundary matrix grows with the square of the longest sentence, so `cells_per_batch` bounds
+    the cells of a batch; an episode beyond it is predicted in parts, long sentences by themselves.
+    """
     group: list[Episode] = []
-    size = 0
     for episode in episodes:
-        count = len(episode.support) + len(episode.query)
-        if group and size + count > sentences_per_batch:
+        grown = [*group, episode]
+        fits = sum(len(e.query) for e in grown) <= sentences_per_batch
+        if group and not (fits and _cells(grown) <= cells_per_batch):
             yield from predict(model, group, candidates)
-            group, size = [], 0
-        group.append(episode)
-        size += count
+            group = []
+        if _cells([episode]) > cells_per_batch:
+            yield _predict_in_parts(model, episode, candidates, cells_per_batch)
+        else:
+            group.append(episode)
     if group:
         yield from predict(model, group, candidates)
+
+
+def _cells(episodes: Sequence[Episode]) -> int:
+    """The size of the boundary matrices of the query sentences in one batch."""
+    lengths = [len(sentence.words) for episode in episodes for sentence in episode.query]
+    return len(lengths) * max(lengths, default=0) ** 2
+
+
+def _predict_in_parts(
+    model: SpanProto, episode: Episode, candidates: CandidateRule, cells_per_batch: int
+) -> list[SentencePrediction]:
+    """Predictions of one episode, sentences of similar length together."""
+    found: dict[int, SentencePrediction] = {}
+    part: list[int] = []
+    by_length = sorted(range(len(episode.query)), key=lambda i: len(episode.query[i].words))
+    for at, number in enumerate(by_length):
+        part.append(number)
+        following = by_length[at + 1 : at + 2]
+        longest = len(episode.query[following[0]].words) if following else 0
+        if not following or (len(part) + 1) * longest**2 > cells_per_batch:
+            piece = replace(episode, query=tuple(episode.query[i] for i in part))
+            found.update(zip(part, predict(model, [piece], candidates)[0], strict=True))
+            part = []
+    return [found[number] for number in range(len(episode.query))]
 
 
 @torch.inference_mode()
@@ -77,8 +109,12 @@ def predict(
     query = collate(episodes, words, "query", even).to(model.device)
     centres = model.prototypes(model.mention_states(model.encode(support)))
     encoded = model.encode(query)
-    found = _candidates(model, encoded, candidates)
-    mentions = _classify(model, encoded, found, centres, _labels(episodes))
+    scores = model.extractor(encoded.start, encoded.end)
+    found = _candidates(model, encoded, scores)
+    if candidates == "released":
+        gold = model.gold_matrix(encoded)
+        found = (found & ~near_gold(gold)) | gold
+    mentions = _classify(model, encoded, scores, found, centres, _labels(episodes))
     rows = iter(query.query_rows)
     return [[mentions[next(rows)] for _ in episode.query] for episode in episodes]
 
@@ -88,27 +124,26 @@ def _labels(episodes: Sequence[Episode]) -> list[str]:
     return [label for episode in episodes for label in episode.types]
 
 
-def _candidates(model: SpanProto, encoded: EncodedBatch, rule: CandidateRule) -> Candidates:
-    """The extractor's spans of every sentence."""
-    scores = model.extractor(encoded.start, encoded.end)
-    if rule == "released":
-        gold = model.gold_matrix(encoded)
-        scores = scores.masked_fill(near_gold(gold), NEVER).masked_fill(gold, -NEVER)
+def _candidates(model: SpanProto, encoded: EncodedBatch, scores: Tensor) -> Tensor:
+    """The cells (S, L, L) of the extractor's spans, decoded."""
     lengths = encoded.batch.words.word_mask.sum(1)
     found = model.extractor.candidates(scores, encoded.cells, lengths)
-    return decode(found, model.config.extractor.decoding)
+    found = decode(found, model.config.extractor.decoding)
+    row, place = found.keep.nonzero(as_tuple=True)
+    return boundary_matrix(row, found.start[row, place], found.end[row, place], encoded.cells)
 
 
 def _classify(
     model: SpanProto,
     encoded: EncodedBatch,
-    found: Candidates,
+    scores: Tensor,
+    found: Tensor,
     centres: Tensor,
     labels: Sequence[str],
 ) -> list[SentencePrediction]:
     """Each row's candidates, and those with a prototype within r, with its type."""
-    row, place = found.keep.nonzero(as_tuple=True)
-    spans = SpanPlaces(row, found.start[row, place], found.end[row, place])
+    row, first, last = found.nonzero(as_tuple=True)
+    spans = SpanPlaces(row, first, last + 1)
     placement = model.place(model.mention_states(encoded), spans, centres)
     log_p = type_log_probabilities(
         model.classifier.softmax_distance(placement.squared), placement.allowed
@@ -118,8 +153,8 @@ def _classify(
     settings = model.config.classifier
     accepted = distance <= (settings.margin if settings.reject else torch.inf)
 
-    results = [SentencePrediction([], []) for _ in range(len(found.start))]
-    probability, boundary = best.exp(), found.score[row, place].sigmoid()
+    results = [SentencePrediction([], []) for _ in range(len(found))]
+    probability, boundary = best.exp(), scores[row, first, last].sigmoid()
     columns: list[Tensor] = [
         row, spans.start, spans.end, slot, boundary, probability, distance, accepted
     ]  # fmt: skip

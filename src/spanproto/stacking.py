@@ -7,6 +7,7 @@ What is not tuned is shared with the model that was stacked.
 
 import copy
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +33,9 @@ class TuningConfig:
     def __post_init__(self) -> None:
         require(self.top_layers > 0, "tuning.top_layers must be positive")
         require(self.rank > 0, "tuning.rank must be positive")
+
+
+Change = Callable[[str, nn.Module], nn.Module | None]  # a module's name -> its replacement
 
 
 class StackedLinear(nn.Module):
@@ -118,11 +122,11 @@ def can_stack(model: SpanProto) -> bool:
     return model.encoder.transformer.config.model_type in STACKABLE
 
 
-def _rebuilt(module: nn.Module, name: str, change) -> nn.Module:  # type: ignore[no-untyped-def]
+def _rebuilt(module: nn.Module, name: str, change: Change) -> nn.Module:
     """A twin of the module tree in which `change` has replaced modules and the rest is shared."""
     replacement = change(name, module)
     if replacement is not None:
-        return replacement  # type: ignore[no-any-return]
+        return replacement
     twin = _frozen(module)
     twin._modules = {
         key: None if child is None else _rebuilt(child, f"{name}.{key}".lstrip("."), change)

@@ -6,6 +6,7 @@ language: use a pretrained encoder for real work.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -80,18 +81,29 @@ def build_tiny_encoder(
 
 
 def word_pieces(counts: Mapping[str, int], size: int) -> list[str]:
-    """Every letter that the words have, and up to `size` the pieces that save most letters.
+    """Every letter that the words have, and up to `size` the pieces that byte-pair merging finds.
 
-    A piece saves all its letters but one wherever it occurs. The trainers that come with
-    tokenizers break ties by chance; this order is the same each time.
+    The most frequent pair of neighbours becomes a piece, again and again. The trainers that come
+    with tokenizers break ties by chance; here the alphabet does, so the result is always the same.
     """
-    letters: set[str] = set()
-    saved: Counter[str] = Counter()
-    for word, count in counts.items():
-        for start, letter in enumerate(word):
-            inside = "##" if start else ""
-            letters.add(inside + letter)
-            for end in range(start + 2, len(word) + 1):
-                saved[inside + word[start:end]] += count * (end - start - 1)
-    best = sorted(saved, key=lambda piece: (-saved[piece], piece))
-    return sorted(letters) + best[: max(0, size - len(letters))]
+    split = {word: [word[0], *(f"##{letter}" for letter in word[1:])] for word in counts}
+    pieces = dict.fromkeys(sorted({part for parts in split.values() for part in parts}))
+    while len(pieces) < size:
+        pairs: Counter[tuple[str, str]] = Counter()
+        for word, parts in split.items():
+            for pair in pairwise(parts):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        left, right = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        pieces[left + right.removeprefix("##")] = None
+        for parts in split.values():
+            _merge(parts, left, right)
+    return list(pieces)
+
+
+def _merge(parts: list[str], left: str, right: str) -> None:
+    """Join each `left` that `right` follows with it."""
+    for at in range(len(parts) - 2, -1, -1):
+        if parts[at] == left and parts[at + 1 : at + 2] == [right]:
+            parts[at : at + 2] = [left + right.removeprefix("##")]

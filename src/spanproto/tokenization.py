@@ -108,6 +108,7 @@ class WordTokenizer:
             [self._lead + word for word in new],
             add_special_tokens=False,
             return_attention_mask=False,
+            split_special_tokens=True,  # a word that reads "[SEP]" is a word
             verbose=False,
         )
         unknown = [self.tokenizer.unk_token_id or self._pad]

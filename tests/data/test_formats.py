@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -420,3 +421,22 @@ def test_a_name_stands_for_a_format_whose_rules_the_content_breaks(tmp_path: Pat
     (tmp_path / "prose.txt").write_text("Ada wrote.\nOnce upon a time there was more.\n")
     with pytest.raises(DataError, match="in no known format"):
         detect_format(tmp_path / "prose.txt")
+
+
+def test_a_link_is_followed_and_a_pipe_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "there.json").write_text("old")
+    (tmp_path / "link.json").symlink_to("there.json")
+    write_sentences(tmp_path / "link.json", [Sentence(("Ada",))], "token-json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert read_sentences(tmp_path / "there.json") == [Sentence(("Ada",))]
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="not a plain file"):
+        write_sentences(tmp_path / "pipe", [Sentence(("Ada",))], "token-json")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_number_too_long_to_read_is_located(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    path.write_text('{"text": "a", "entities": [{"start": ' + "1" * 5000 + "}]}")
+    with pytest.raises(DataError, match=r"long\.jsonl:1: not valid JSON"):
+        read_sentences(path, "char-jsonl")

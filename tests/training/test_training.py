@@ -97,7 +97,7 @@ def test_every_loss_term_is_logged_and_lambda_starts_after_t_prime(run: RunConfi
     steps = [record for record in log if "loss" in record]
     assert [record["step"] for record in steps] == list(range(1, 13))
     for record in steps:
-        joint = record["step"] > 4
+        joint = record["step"] >= 4  # lambda = 0 if st < T' else 1
         assert record["lambda"] == float(joint)
         assert (record["proto"] > 0) is joint
         total = record["span"] + record["lambda"] * (record["proto"] + record["margin"])
@@ -186,7 +186,7 @@ def test_two_processes_train_the_same_model_as_one(run: RunConfig, tmp_path: Pat
     run = replace(run, model=replace(run.model, encoder=encoder))
     train(run)
     shared = changed(run, output=str(tmp_path / "shared"))
-    launcher = ["torch.distributed.run", "--nproc-per-node", "2", "--master-port", "29517", "-m"]
+    launcher = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
     done = subprocess.run(
         command(shared, tmp_path, *launcher),
         capture_output=True,

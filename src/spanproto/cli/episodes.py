@@ -35,6 +35,12 @@ def episodes(
             show_default="all",
         ),
     ] = None,
+    merge: Annotated[
+        bool,
+        typer.Option(
+            "--merge", help="Let touching entities of one type become one where tags are IO."
+        ),
+    ] = False,
     skip_rare: Annotated[
         bool, typer.Option("--skip-rare", help="Leave out types with too few entities.")
     ] = False,
@@ -56,7 +62,7 @@ def episodes(
         skip_rare=skip_rare,
     )
     progress = tqdm(sampler.take(count), total=count, unit=" episodes", disable=None)
-    write_episodes(out, progress, to)
+    write_episodes(out, progress, to, merge=merge)
     typer.echo(
         f"{out}: {count} episodes, {ways}-way, {shots}~{2 * shots} support and "
         f"{sampler.query_shots}~{2 * sampler.query_shots} query entities of each type, "

@@ -150,6 +150,9 @@ def _sentences_of(
     """The sentences of all episodes, once each episode has been counted."""
     for line, episode in episodes:
         counts.add(episode)
+        if not episode.has_support():
+            message = "the episode has no support entity at all; label one or remove the episode"
+            report.on_problem(Problem(line, message, is_error=True))
         absent = set(episode.types).difference(episode.supported_types())
         for label in sorted(absent):
             message = f"type {label!r} has no support entity and can never be predicted"

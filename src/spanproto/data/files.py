@@ -30,7 +30,7 @@ def read_text(path: Path) -> str:
             f"{path}: invalid UTF-8 at byte offset {offset}; save the file as UTF-8"
         ) from None
     if not text.strip():
-        raise DataError(f"{path}: the file is empty; give a file with at least one sentence")
+        raise DataError(f"{path}: the file is empty; check that it is the right one")
     return text
 
 
@@ -38,10 +38,9 @@ def parse_json(text: str, where: str) -> Any:
     """The JSON value in `text`; `where` (a file and perhaps a line) opens the error message."""
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # also a number of more digits than Python takes
         raise DataError(
-            f"{where}: not valid JSON ({error.msg} at line {error.lineno} column {error.colno}); "
-            "mend or export the file again"
+            f"{where}: not valid JSON ({error}); mend the file or export it again"
         ) from None
 
 
@@ -63,7 +62,13 @@ def atomic_writer(path: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def replaced_when_done(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its name when the block ends without an error."""
+    """A temporary path beside `path` that takes its name when the block ends without an error.
+
+    A link is followed. What is there and is no plain file (a device, a pipe) is left alone.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path}: cannot be written (not a plain file); choose another place")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -1,5 +1,6 @@
 """The published type splits of Few-NERD: which entity types train, validate, test."""
 
+import difflib
 import json
 from collections.abc import Iterable
 from functools import cache
@@ -48,6 +49,9 @@ def read_types(text: str) -> tuple[str, ...]:
         return type_split(benchmark, part)
     file = Path(text)
     parts = read_text(file).splitlines() if file.is_file() else text.split(",")
+    close = difflib.get_close_matches(text, names(), n=1, cutoff=0.8)
+    if close and not file.is_file():
+        raise DataError(f"there is no split {text!r}; did you mean {close[0]!r}?")
     types = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
     if not types:
         raise DataError(f"{text!r} names no types; choose from {', '.join(names())}, or list them")

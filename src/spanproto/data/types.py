@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 from spanproto.errors import DataError
@@ -52,13 +51,6 @@ class Sentence:
     def with_spans(self, spans: Iterable[Span]) -> "Sentence":
         """The same words with other spans."""
         return replace(self, spans=tuple(spans))
-
-    def is_nested(self) -> bool:
-        """Whether any two spans share a word."""
-        ordered = sorted({(span.start, span.end) for span in self.spans})
-        return any(right[0] < left[1] for left, right in pairwise(ordered)) or len(ordered) < len(
-            self.spans
-        )
 
     def type_counts(self) -> Counter[str]:
         """How many spans of each type the sentence has."""

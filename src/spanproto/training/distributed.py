@@ -1,6 +1,7 @@
 """Data-parallel training under torchrun: every process takes its share of a step's episodes."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,10 +84,9 @@ def choose_device(name: str, local_rank: int = 0) -> torch.device:
     """The device called `name`; `auto` is a GPU where there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise ConfigError(f"there is no device {name!r}; use auto, cpu or cuda") from None
+    if re.fullmatch(r"cpu|cuda(:\d+)?", name) is None:
+        raise ConfigError(f"device {name!r} is not supported; use auto, cpu, cuda or cuda:NUMBER")
+    device = torch.device(name)
     if device.type == "cuda":
         if not torch.cuda.is_available():
             raise ConfigError("this machine has no usable GPU; set the device to cpu or auto")

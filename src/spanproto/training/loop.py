@@ -97,12 +97,13 @@ class Trainer:
                 if log is not None:
                     log.add(*record)
                     last = step == settings.steps
-                    if last or step % settings.log_every == 0:
-                        log.flush()
-                    if self.valid and (last or step % settings.validate_every == 0):
+                    validates = bool(self.valid) and (last or step % settings.validate_every == 0)
+                    saves = last or step % settings.checkpoint_every == 0
+                    if validates or saves or step % settings.log_every == 0:
+                        log.flush()  # also stops a run whose loss is no number any more
+                    if validates:
                         log.write([self._validate(step, bar)])
-                    if last or step % settings.checkpoint_every == 0:
-                        log.flush()
+                    if saves:
                         self._save()
                 if step % settings.validate_every == 0 or step % settings.checkpoint_every == 0:
                     self.world.wait()
@@ -114,7 +115,7 @@ class Trainer:
         settings = self.settings
         seed = step_seed(settings.seed, step, self.world.rank)
         torch.manual_seed(seed)
-        weight = settings.joint_weight if step > settings.extractor_steps else 0.0
+        weight = settings.joint_weight if step >= settings.extractor_steps else 0.0
         self.optimizer.zero_grad(set_to_none=True)
         if isinstance(batch, TaskBatch):
             terms = meta_gradients(self.model, batch, settings.meta, weight, seed)

@@ -21,7 +21,8 @@ def make_optimizer(model: SpanProto, config: TrainingConfig) -> torch.optim.Adam
     for name, parameter in model.named_parameters():
         key = (name.startswith("encoder."), parameter.ndim > 1)
         groups.setdefault(key, []).append(parameter)
-    head_rate = config.head_learning_rate or config.learning_rate
+    given = config.head_learning_rate
+    head_rate = config.learning_rate if given is None else given
     return torch.optim.AdamW(
         [
             {

@@ -53,7 +53,7 @@ class TrainingConfig:
 
     output: str = "runs/spanproto"
     steps: int = 2000  # T
-    extractor_steps: int = 200  # T', the steps in which lambda = 0
+    extractor_steps: int = 200  # T': lambda = 0 in the steps before this one
     joint_weight: float = 1.0  # lambda afterwards
     extractor_data: Literal["support", "support+query"] = "support"
     episodes_per_step: int = 4
@@ -85,6 +85,9 @@ class TrainingConfig:
             "training.extractor_steps must lie between 0 and training.steps",
         )
         require(self.learning_rate > 0, "training.learning_rate must be positive")
+        for name in ("head_learning_rate", "weight_decay", "joint_weight"):
+            value = getattr(self, name)
+            require(value is None or value >= 0, f"training.{name} must not be negative")
         require(0 <= self.warmup <= 1, "training.warmup is a share of the steps, between 0 and 1")
         require(self.clip > 0, "training.clip must be positive")
 

@@ -49,7 +49,10 @@ def resume_state(
     path = folder / FILE
     if not path.exists():
         return Progress()
-    tensors, about = load_tensors(path)
+    try:
+        tensors, about = load_tensors(path)
+    except CheckpointError as error:
+        raise CheckpointError(f"{error}, or start again with --restart") from None
     if about.get("version") != STATE_VERSION:
         raise CheckpointError(
             f"{path}: training state of version {about.get('version')!r}, but this spanproto reads "

@@ -101,11 +101,15 @@ def json_lines(path: Path) -> Iterator[Unit[str]]:
 def parse_object(line: str) -> dict[str, Any]:
     """The JSON object that a line holds."""
     try:
-        return require_object(json.loads(line), "the line")
+        value = json.loads(line)
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at column {error.colno}"
     except RecursionError:
         reason = "brackets nested too deeply"
+    except ValueError as error:  # a number of more digits than Python takes
+        reason = str(error)
+    else:
+        return require_object(value, "the line")
     raise DataError(f"not valid JSON ({reason}); mend or export the line again")
 
 
