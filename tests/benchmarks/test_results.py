@@ -20,8 +20,11 @@ def test_the_results_page_is_made_from_the_measured_files() -> None:
     assert (ROOT / "results" / "README.md").read_text("utf-8") == load_tables().page()
 
 
-def test_the_readme_shows_the_measured_table() -> None:
-    assert load_tables().rules_table() in (ROOT / "README.md").read_text("utf-8")
+def test_the_readme_shows_the_measured_figures() -> None:
+    tables, readme = load_tables(), (ROOT / "README.md").read_text("utf-8")
+    assert tables.honest_table() in readme
+    assert tables.rules_table() in readme
+    assert f"takes {tables.load('training-step.json')['ratio']:.2f} times as long" in readme
 
 
 @pytest.mark.parametrize(
