@@ -34,7 +34,8 @@ def honest_table() -> str:
         found = load(f"crossdomain-1shot/{domain}.json")
         micro, episodes = found["micro"], found["episode_f1"]
         rows.append(
-            f"| {name} | {micro['precision']:.2f} | {micro['recall']:.2f} | **{micro['f1']:.2f}** | "
+            f"| {name} | {micro['precision']:.2f} | {micro['recall']:.2f} | "
+            f"**{micro['f1']:.2f}** | "
             f"{episodes['mean']:.2f} ± {episodes['std']:.2f} | {found['span']['f1']:.2f} | "
             f"{PUBLISHED_1_SHOT[domain]:.2f} |"
         )

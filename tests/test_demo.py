@@ -9,9 +9,9 @@ from command import spanproto
 
 from spanproto.checkpoint import load_model
 from spanproto.data.formats import read_episodes
-from spanproto.data.types import Sentence, Span
+from spanproto.data.types import Episode, Sentence, Span
 from spanproto.demo import DemoConfig, DemoScores, next_commands, run_demo
-from spanproto.demo_text import sentence
+from spanproto.demo_text import rejections, sentence
 from spanproto.display import Annotator
 from spanproto.prediction import Mention, SentencePrediction
 from spanproto.samples import TRAINING_DOMAINS
@@ -91,6 +91,18 @@ def test_the_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> N
     )
     ran("spanproto demo --output here --seed 5 --steps 50")
     assert calls == [(DemoConfig(Path("here"), 5, 50), False)]
+
+
+def test_rejections_are_counted_and_judged() -> None:
+    gold = Sentence(("Ada", "met", "Bob"), (Span(0, 1, "person"), Span(2, 3, "person")))
+    episode = Episode(("person",), (gold,), (gold,))
+    mention = Mention(0, 1, "person", 0.75, 0.9, 1.5)
+    found = SentencePrediction([mention], [(0, 1), (1, 2), (2, 3)])
+    text = rejections([episode], [[found]], margin=3.0)
+    assert "of the 3 spans" in text
+    assert "rejected 2, since" in text
+    assert "r = 3 " in text
+    assert text.splitlines()[-2:] == ["  met (rightly)", "  Bob (wrongly, an entity)"]
 
 
 def test_each_candidate_gets_its_verdict() -> None:

@@ -40,6 +40,7 @@ def configured(model: SpanProto, **classifier: object) -> SpanProto:
 def test_the_losses_of_one_episode_step_by_step(tiny_model: SpanProto) -> None:
     """Algorithm 1 as a plain loop over sentences and spans gives the same three numbers."""
     model = configured(tiny_model, margin=30.0)
+    model.extractor.config = replace(model.extractor.config, max_candidates=1000)
     episode = synthetic.episode(3)
     encoder, words = model.encoder, model.encoder.words
 

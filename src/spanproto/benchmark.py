@@ -1,6 +1,6 @@
 """A model's score on a benchmark's episodes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tqdm import tqdm
 
@@ -8,7 +8,7 @@ from spanproto.adaptation import AdaptationConfig, predict_adapted
 from spanproto.data.types import Episode
 from spanproto.evaluation import Report, Scorer
 from spanproto.model import SpanProto
-from spanproto.prediction import CandidateRule, predict_all
+from spanproto.prediction import CandidateRule, SentencePrediction, predict_all
 
 
 def evaluate(
@@ -22,11 +22,20 @@ def evaluate(
 
     With `adaptation`, a copy of the model is first fine-tuned to each episode's support set.
     """
-    scorer = Scorer(protocol)
     if adaptation is None:
         predictions = predict_all(model, episodes, candidates)
     else:
         predictions = predict_adapted(model, episodes, adaptation, candidates)
+    return score_predictions(episodes, predictions, protocol)
+
+
+def score_predictions(
+    episodes: Sequence[Episode],
+    predictions: Iterable[Sequence[SentencePrediction]],
+    protocol: str,
+) -> Report:
+    """The score of predictions as they come in, with a progress bar on a terminal."""
+    scorer = Scorer(protocol)
     bar = tqdm(episodes, unit="episode", desc="evaluate", leave=False, disable=None)
     for episode, sentences in zip(bar, predictions, strict=True):
         scorer.add(

@@ -15,8 +15,8 @@ from typing import Literal
 import torch
 
 from spanproto import demo_text
-from spanproto.adaptation import AdaptationConfig, adapt_to_one
-from spanproto.benchmark import evaluate
+from spanproto.adaptation import AdaptationConfig, predict_adapted
+from spanproto.benchmark import evaluate, score_predictions
 from spanproto.checkpoint import load_model
 from spanproto.classifier import ClassifierConfig
 from spanproto.data.formats import read_sentences, write_episodes
@@ -27,7 +27,6 @@ from spanproto.encoder import EncoderConfig
 from spanproto.evaluation import Report
 from spanproto.extractor import ExtractorConfig
 from spanproto.model import ModelConfig
-from spanproto.prediction import predict
 from spanproto.samples import HELD_OUT_DOMAIN, TRAINING_DOMAINS, sample_path
 from spanproto.tiny_encoder import build_tiny_encoder
 from spanproto.training.loop import train
@@ -96,16 +95,16 @@ def _run(config: DemoConfig, say: Callable[[str], None], colour: bool, program: 
     say(demo_text.support(episodes[0], annotate))
 
     adaptation = AdaptationConfig(steps=config.adaptation_steps, learning_rate=ADAPTATION_RATE)
-    adapted = adapt_to_one(model, episodes[0], adaptation)
-    pairs = zip(episodes[0].query, predict(adapted, episodes[:1])[0], strict=True)
+    predictions = list(predict_adapted(model, episodes, adaptation))
+    pairs = zip(episodes[0].query, predictions[0], strict=True)
     for number, (sentence, found) in enumerate(islice(pairs, config.sentences_shown), start=1):
         say(demo_text.sentence(number, sentence, found, annotate))
+    say(demo_text.rejections(episodes, predictions, model.config.classifier.margin))
     scores = DemoScores(
         trained=evaluate(model, episodes, PROTOCOL),
-        adapted=evaluate(model, episodes, PROTOCOL, adaptation=adaptation),
+        adapted=score_predictions(episodes, predictions, PROTOCOL),
     )
-    margin = model.config.classifier.margin
-    say(demo_text.scores(scores.trained, scores.adapted, config.adaptation_steps, margin))
+    say(demo_text.scores(scores.trained, scores.adapted, config.adaptation_steps))
     say(demo_text.next_steps(next_commands(config, program)))
     return scores
 
@@ -149,10 +148,12 @@ def run_config(config: DemoConfig, encoder: Path) -> RunConfig:
 
 def next_commands(config: DemoConfig, program: str) -> list[str]:
     """Commands that work on what the demonstration has left behind."""
-    score = f"{program} evaluate {config.output} {config.held_out_file} --protocol {PROTOCOL}"
+    files = f"{config.output} {config.held_out_file}"
+    evaluation = f"{program} evaluate {files} --protocol {PROTOCOL}"
     return [
-        f"{score} --adapt --set steps={config.adaptation_steps} --set learning_rate={ADAPTATION_RATE}",
-        f"{score} --candidates released",
+        f"{evaluation} --adapt --set steps={config.adaptation_steps} "
+        f"--set learning_rate={ADAPTATION_RATE}",
+        f"{evaluation} --candidates released",
         f"{program} train {config.output / 'config.yaml'} training.steps=1500 "
         f"training.output={config.output}-longer",
     ]

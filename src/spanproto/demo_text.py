@@ -63,7 +63,31 @@ def rejected(found: SentencePrediction) -> list[tuple[int, int]]:
     return sorted(set(found.candidates) - kept)
 
 
-def scores(trained: Report, adapted: Report, steps: int, margin: float) -> str:
+def rejections(
+    episodes: Sequence[Episode],
+    predictions: Sequence[Sequence[SentencePrediction]],
+    margin: float,
+    shown: int = 6,
+) -> str:
+    """What the classifier refused of what the extractor proposed, in all episodes."""
+    sentences = [sentence for episode in episodes for sentence in episode.query]
+    found = [prediction for part in predictions for prediction in part]
+    refused = [
+        (_text(sentence, *pair), pair in {span[:2] for span in sentence.spans})
+        for sentence, prediction in zip(sentences, found, strict=True)
+        for pair in rejected(prediction)
+    ]
+    lines = [
+        f"\nREJECTED: of the {sum(len(p.candidates) for p in found)} spans that the extractor "
+        f"proposed in {len(episodes)} such episodes, the classifier\nrejected {len(refused)}, "
+        f"since they lie farther than r = {margin:g} from every type's prototype. The first ones:\n"
+    ]
+    for text, is_entity in list(dict.fromkeys(refused))[:shown]:
+        lines.append(f"  {text} ({'wrongly, an entity' if is_entity else 'rightly'})")
+    return "\n".join(lines)
+
+
+def scores(trained: Report, adapted: Report, steps: int) -> str:
     """The scores on all held-out episodes, and what they are worth."""
     rows = [
         (name, *(f"{value:.1f}" for value in (counts.f1, counts.precision, counts.recall)))
@@ -77,17 +101,10 @@ def scores(trained: Report, adapted: Report, steps: int, margin: float) -> str:
         "entities, found and typed by the model alone\n",
         *(f"  {line}" for line in table([("", "F1", "precision", "recall"), *rows], (1, 2, 3))),
     ]
-    if adapted.extraction is not None:
-        proposed = adapted.extraction.predicted
-        lines.append(
-            f"\nAfter fine-tuning, the extractor proposed {proposed} spans and the classifier "
-            f"rejected {proposed - adapted.span.predicted} of them,\nbecause they lie farther than "
-            f"r = {margin:g} from the prototype of every type."
-        )
     lines.append(
-        "\nThese are the scores of a demonstration. The encoder is tiny, has never seen any text but\n"
-        "the training sentences and knows nothing of language; a pretrained one does. The settings\n"
-        "were chosen on this domain, which flatters them a little."
+        "\nThese are the scores of a demonstration. The encoder is tiny, has never seen any text\n"
+        "but the training sentences and knows nothing of language; a pretrained one does. The\n"
+        "settings were chosen on this domain, which flatters them a little."
     )
     return "\n".join(lines)
 
