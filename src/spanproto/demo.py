@@ -154,7 +154,7 @@ def next_commands(config: DemoConfig, program: str) -> list[str]:
         f"{evaluation} --adapt --set steps={config.adaptation_steps} "
         f"--set learning_rate={ADAPTATION_RATE}",
         f"{evaluation} --candidates released",
-        f"{program} train {config.output / 'config.yaml'} training.steps=1500 "
+        f"{program} train {config.output / 'config.yaml'} training.steps={3 * config.steps} "
         f"training.output={config.output}-longer",
     ]
 

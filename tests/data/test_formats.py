@@ -95,6 +95,7 @@ class TestConll:
             ("a\tO\nb\tO\n\nc\tO\td\n", ":4: the line has 3 column(s) where others have 2"),
             ("a\tO\nb\nc\tO\n", ":2: the line has 1 column(s)"),
             ("a\tO\nb\tB_PER\n", ":2: tag 'B_PER' is of no known scheme"),
+            ("a\tX-PER\nb\tQ-PER\n", ":1: tag 'X-PER' is of no known scheme"),
             ("a\tBEGIN-PER\nb\tEND-PER\n", ":1: tag 'BEGIN-PER' is of no known scheme"),
             ("a\tPER-B\nb\tO\n", ":1: tag 'PER-B' is of no known scheme"),
             ("a\tB-PER\nb\tO\nc\tI-PER\nd\tPER\n", ":4: tag 'PER' is not of the scheme bio"),

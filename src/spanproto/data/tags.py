@@ -27,7 +27,7 @@ SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 _ALIASES: dict[str, Scheme] = {"iob2": "bio", "bioes": "iobes", "iob": "iob1"}
 _PREFIXED = re.compile(r"([BIESLU])-(.+)", re.DOTALL)
-_LETTER = "[BIESLUM]|BEGIN|START|INSIDE|INNER|MIDDLE|END|LAST|SINGLE|UNIT"
+_LETTER = "[A-Z]|BEGIN|START|INSIDE|INNER|MIDDLE|END|LAST|SINGLE|UNIT"
 _LOOKS_PREFIXED = re.compile(rf"({_LETTER})([-_].+)?|.+[-_]({_LETTER})", re.DOTALL)
 _SAME_LETTER = {"L": "E", "U": "S"}
 _LETTERS = {"bio": "BI", "iob1": "BI", "iobes": "BIESLU", "bilou": "BIESLU"}
