@@ -100,8 +100,8 @@ that rule:
 {rules_table()}
 
 Encoder: MiniLM-L6, a shorter training run than above: {trained["steps"]} steps of
-{trained["episodes_per_step"]} episodes ({origin(rules)}). A model trained so briefly finds little by
-itself, which makes the difference larger than a fully trained one would show.
+{trained["episodes_per_step"]} episodes ({origin(rules)}). A model trained so briefly finds little
+by itself, which makes the difference larger than a fully trained one would show.
 
 ## What a training step costs
 
