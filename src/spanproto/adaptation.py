@@ -36,6 +36,7 @@ class AdaptationConfig:
     head_learning_rate: float | None = None  # None: as the encoder's
     weight_decay: float = 0.01
     joint_weight: float = 1.0  # lambda of Algorithm 1
+    leave_one_out: bool = False  # keep a support span out of its own prototype
     dropout: bool = True
     seed: int = 42
     tuning: TuningConfig = field(default_factory=TuningConfig)
@@ -147,7 +148,9 @@ def _loss(
     model: SpanProto, batch: EpisodeBatch, episodes: int, config: AdaptationConfig
 ) -> torch.Tensor:
     """The sum over the episodes of each one's loss, so that none is scaled by the others."""
-    terms = losses(model, batch, joint=config.joint_weight > 0)
+    terms = losses(
+        model, batch, joint=config.joint_weight > 0, leave_one_out=config.leave_one_out
+    )
     return episodes * terms.total(config.joint_weight)
 
 
