@@ -15,9 +15,10 @@ from spanproto.config import require
 from spanproto.data.types import Episode
 from spanproto.errors import ConfigError
 from spanproto.evaluation import Counts
+from spanproto.judging import CandidateRule
 from spanproto.model import SpanProto
 from spanproto.objective import losses
-from spanproto.prediction import CandidateRule, SentencePrediction, predict
+from spanproto.prediction import SentencePrediction, predict
 from spanproto.stacking import TuningConfig, can_stack, stack
 
 AfterStep = Callable[[int, SpanProto], bool]
@@ -148,9 +149,7 @@ def _loss(
     model: SpanProto, batch: EpisodeBatch, episodes: int, config: AdaptationConfig
 ) -> torch.Tensor:
     """The sum over the episodes of each one's loss, so that none is scaled by the others."""
-    terms = losses(
-        model, batch, joint=config.joint_weight > 0, leave_one_out=config.leave_one_out
-    )
+    terms = losses(model, batch, joint=config.joint_weight > 0, leave_one_out=config.leave_one_out)
     return episodes * terms.total(config.joint_weight)
 
 

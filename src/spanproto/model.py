@@ -14,17 +14,19 @@ from spanproto.classifier import (
     squared_distances,
     without_self,
 )
+from spanproto.decision import DecisionConfig
 from spanproto.encoder import Encoder, EncoderConfig
 from spanproto.extractor import ExtractorConfig, SpanExtractor, boundary_matrix, span_cells
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The settings of the three parts."""
+    """The settings of the three parts and of what is made of them."""
 
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     extractor: ExtractorConfig = field(default_factory=ExtractorConfig)
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
+    decision: DecisionConfig = field(default_factory=DecisionConfig)
 
 
 class EncodedBatch(NamedTuple):
