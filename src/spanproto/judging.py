@@ -1,6 +1,7 @@
 """The verdict on every span that the extractor proposes: its nearest type, or why it has none."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import torch
@@ -16,6 +17,7 @@ from spanproto.objective import near_gold
 
 CandidateRule = Literal["model", "released"]
 Outcome = Literal["kept", "overlap", "far", "unlikely"]
+SENTENCES_AT_ONCE = 128
 
 
 class Candidate(NamedTuple):
@@ -47,10 +49,36 @@ class Candidate(NamedTuple):
 
 @torch.inference_mode()
 def support_prototypes(model: SpanProto, episodes: Sequence[Episode]) -> Tensor:
-    """The prototypes (slots, d) of all types of all episodes."""
+    """The prototypes (slots, d) of all types of all episodes.
+
+    The support set of an episode that comes alone may be of any size: it is encoded in parts.
+    """
     model.eval()
-    support = collate(episodes, model.encoder.words, "support", model.stacked).to(model.device)
-    return model.prototypes(model.mention_states(model.encode(support)))
+    alone = len(episodes) == 1 and len(episodes[0].support) > SENTENCES_AT_ONCE
+    totals, shots = [], []
+    for part in _support_parts(episodes[0]) if alone else [episodes]:
+        support = collate(part, model.encoder.words, "support", model.stacked).to(model.device)
+        means = model.support_means(model.mention_states(model.encode(support)))
+        shots.append(torch.bincount(support.support_spans.slot, minlength=len(means)))
+        totals.append(means * shots[-1][:, None])
+    means = torch.stack(totals).sum(0) / torch.stack(shots).sum(0).clamp(min=1)[:, None]
+    return model.classifier.settle(means)
+
+
+def _support_parts(episode: Episode) -> list[list[Episode]]:
+    """The episode with a part of its support sentences each; those without entities are no use."""
+    labelled = sorted((s for s in episode.support if s.spans), key=lambda s: len(s.words))
+    starts = range(0, len(labelled), SENTENCES_AT_ONCE)
+    return [
+        [
+            replace(
+                episode,
+                support=tuple(labelled[at : at + SENTENCES_AT_ONCE]),
+                descriptions=episode.descriptions if at == 0 else (),
+            )
+        ]
+        for at in starts
+    ]
 
 
 @torch.inference_mode()
