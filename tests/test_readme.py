@@ -45,8 +45,10 @@ def test_python_runs(code: str, after_the_demo: Path, monkeypatch: pytest.Monkey
 
 def test_every_format_has_an_example_that_reads(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "data.md").read_text("utf-8")
-    examples = dict(re.findall(r"^\*\*`([\w-]+)`\*\*.*?^```\w+\n(.*?)^```", text, re.M | re.S))
-    assert examples.keys() == FORMATS.keys()
+    entry = r"^\*\*`([\w-]+)`\*\*(?:(?!^\*\*`).)*?^```\w+\n(.*?)^```"
+    examples = dict(re.findall(entry, text, re.M | re.S))
+    assert examples.keys() == {name for name, form in FORMATS.items() if form.sniff is not None}
+    assert all(f"**`{name}`**" in text for name in FORMATS)
     for name, example in examples.items():
         path = tmp_path / name
         path.write_text(example, "utf-8")
