@@ -7,10 +7,12 @@ import pytest
 import synthetic
 import torch
 
-from spanproto.checkpoint import SETTINGS, WEIGHTS, load_model, load_tensors, save_model
+from spanproto.checkpoint import SETTINGS, load_model, save_model
 from spanproto.errors import CheckpointError
 from spanproto.model import SpanProto
 from spanproto.prediction import predict
+from spanproto.tensor_file import load_tensors
+from spanproto.weights import WEIGHTS
 
 
 @pytest.fixture

@@ -1,31 +1,53 @@
 """Models on disk: weights as safetensors, settings as JSON; no pickle is ever read or written.
 
 A model directory holds `spanproto.json` (format version and model settings), the encoder's
-`config.json` and tokenizer files, and `model.safetensors`.
+`config.json` and tokenizer files, the weights (see `weights.py`), and a model card, `README.md`.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from spanproto import config
-from spanproto.data.files import atomic_writer, parse_json, read_text, replaced_when_done
+from spanproto.data.files import atomic_writer, parse_json, read_text
 from spanproto.encoder import Encoder
 from spanproto.errors import CheckpointError, ConfigError, DataError
 from spanproto.model import ModelConfig, SpanProto
+from spanproto.model_card import model_card, save_card
+from spanproto.tensor_file import load_tensors as load_tensors
+from spanproto.tensor_file import save_tensors as save_tensors
+from spanproto.weights import load_weights, save_weights
 
 FORMAT_VERSION = 1
-SETTINGS, WEIGHTS = "spanproto.json", "model.safetensors"
+SETTINGS = "spanproto.json"
 
 
-def save_model(model: SpanProto, directory: Path) -> None:
-    """Write a model directory; an older model in it is replaced only once the new one is whole."""
+def save_model(
+    model: SpanProto,
+    directory: Path,
+    *,
+    half: bool = False,
+    shard_bytes: int | None = None,
+    labels: Sequence[str] = (),
+) -> None:
+    """Write a model directory; older weights in it are replaced only once the new ones are whole.
+
+    `half` and `shard_bytes` make the weights smaller and cut them into files; `labels` are the
+    types that the model was fitted to, for its card.
+    """
     save_settings(model, directory)
-    save_tensors(directory / WEIGHTS, dict(model.state_dict()))
+    save_weights(directory, model.state_dict(), half=half, shard_bytes=shard_bytes)
+    save_card(
+        directory,
+        model_card(
+            encoder=model.config.encoder.name,
+            parameters=sum(parameter.numel() for parameter in model.parameters()),
+            labels=labels,
+            origin=model.origin,
+        ),
+    )
 
 
 def save_settings(model: SpanProto, directory: Path) -> None:
@@ -69,8 +91,7 @@ def load_model(directory: Path | str) -> SpanProto:
     except ConfigError as error:
         raise CheckpointError(f"{settings}: {error}") from None
     model = SpanProto(Encoder.from_architecture(directory, model_config.encoder), model_config)
-    tensors, _ = load_tensors(directory / WEIGHTS)
-    fill(model, tensors, directory / WEIGHTS)
+    fill(model, load_weights(directory), directory)
     origin = content.get("origin")
     model.origin = origin if isinstance(origin, dict) else {}
     return model.eval()
@@ -88,27 +109,3 @@ def fill(model: SpanProto, tensors: dict[str, Tensor], source: Path) -> None:
                 f"{tuple(tensor.shape)}; its settings belong to another model"
             )
     model.load_state_dict({name: tensors[name] for name in state})
-
-
-def save_tensors(
-    path: Path, tensors: dict[str, Tensor], about: dict[str, Any] | None = None
-) -> None:
-    """Write tensors, with plain values `about` them, as one file that is whole or not there."""
-    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    with replaced_when_done(path) as temporary:
-        # One entry only: the file's bytes would depend on the order of several.
-        save_file(whole, temporary, metadata={"about": json.dumps(about or {})})
-
-
-def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors of a file and the values saved with them."""
-    try:
-        with safe_open(path, framework="pt") as file:
-            about = json.loads((file.metadata() or {}).get("about", "{}"))
-            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
-    except FileNotFoundError:
-        raise CheckpointError(f"{path}: no such file; the checkpoint is incomplete") from None
-    except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(
-            f"{path}: truncated or damaged ({error}); restore it or save the model again"
-        ) from None

@@ -32,6 +32,10 @@ def test_words_without_a_text_stand_with_blanks_between() -> None:
     assert document.text[start:end] == "New York"
 
 
+def test_a_list_of_words_is_a_sentence() -> None:
+    assert Document(["New", "York"]) == Document(Sentence(("New", "York")))
+
+
 def test_words_of_a_text_are_placed_in_it() -> None:
     given = Sentence(("New", "York"), (Span(0, 1, "x"),), "New\tYork!", ((0, 3), (4, 8)))
     document = Document(given, [Entity("New\tYork", "city", 0, 2, 1)])

@@ -1,6 +1,6 @@
 """What was given and what was found in it, which every form of output is made from."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
@@ -22,16 +22,20 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True, init=False)
 class Document:
-    """A text, or a sentence of words, and the entities found in it, which may nest.
+    """A text or words, and the entities found in it, which may nest.
 
-    `given` is what was given to `predict` and `entities` is what came back: their positions count
-    characters of a text, or words of a sentence.
+    `given` is what was given to `predict` (a list of words becomes a sentence) and `entities` is
+    what came back: their positions count characters of a text, or words.
     """
 
     given: str | Sentence
     entities: tuple[Entity, ...]
 
-    def __init__(self, given: str | Sentence, entities: Iterable[Entity] = ()) -> None:
+    def __init__(
+        self, given: str | Sentence | Sequence[str], entities: Iterable[Entity] = ()
+    ) -> None:
+        if not isinstance(given, str | Sentence):
+            given = Sentence(tuple(given))
         object.__setattr__(self, "given", given)
         object.__setattr__(self, "entities", tuple(entities))
         length, unit = (
