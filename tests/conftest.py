@@ -12,6 +12,7 @@ import synthetic
 import torch
 from hypothesis import settings
 
+from spanproto.decision import DecisionConfig
 from spanproto.encoder import EncoderConfig
 from spanproto.model import ModelConfig, SpanProto
 from spanproto.tiny_encoder import build_tiny_encoder
@@ -43,4 +44,15 @@ def shared_model(tiny_encoder: Path) -> SpanProto:
     """For property tests, which read it and leave it as it is."""
     torch.manual_seed(0)
     config = ModelConfig(encoder=EncoderConfig(name=str(tiny_encoder), dropout=0.0))
+    return SpanProto.from_config(config).eval()
+
+
+@pytest.fixture(scope="session")
+def eager_model(tiny_encoder: Path) -> SpanProto:
+    """Takes any span for an entity, so that there is always something to find."""
+    torch.manual_seed(0)
+    config = ModelConfig(
+        encoder=EncoderConfig(name=str(tiny_encoder), dropout=0.0),
+        decision=DecisionConfig(rule="joint", floor=0.0, bias=5.0),
+    )
     return SpanProto.from_config(config).eval()

@@ -129,7 +129,7 @@ def _parts(tensors: Tensors, limit: int) -> Iterator[tuple[str, Tensor]]:
             yield name, tensor
             continue
         rows = max(1, limit // tensor[0].nbytes)
-        parts = tensor.split(rows)
+        parts = [tensor[at : at + rows] for at in range(0, len(tensor), rows)]
         for number, part in enumerate(parts, start=1):
             yield f"{name}#{number:05d}-of-{len(parts):05d}", part
 
@@ -158,5 +158,5 @@ def _digest(tensors: Tensors) -> str:
     digest = hashlib.sha256()
     for name, tensor in tensors.items():
         digest.update(name.encode())
-        digest.update(tensor.cpu().flatten().view(torch.uint8).numpy())
+        digest.update(tensor.cpu().flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
