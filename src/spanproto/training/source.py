@@ -16,6 +16,7 @@ from spanproto.data.sampler import EpisodeSampler
 from spanproto.data.splits import read_types
 from spanproto.data.types import Episode
 from spanproto.errors import ConfigError, DataError
+from spanproto.training.mixture import MixedEpisodes
 from spanproto.training.settings import DataConfig
 
 VALIDATION_SEED = 0
@@ -52,6 +53,8 @@ def training_source(config: DataConfig, seed: int) -> EpisodeSource:
         raise ConfigError("data.train names no file; give episode files or labelled sentences")
     if _hold_episodes(config.train, config):
         return ShuffledEpisodes(_read_episodes(config.train, config), seed)
+    if config.mixed:
+        return _mixture(config.train, config, seed)
     return _sampler(config.train, config.train_types, config, seed)
 
 
@@ -61,6 +64,9 @@ def validation_episodes(config: DataConfig) -> list[Episode]:
         return []
     if _hold_episodes(config.valid, config):
         return _read_episodes(config.valid, config)[: config.valid_episodes]
+    if config.mixed:
+        mixture = _mixture(config.valid, config, VALIDATION_SEED)
+        return [mixture[index] for index in range(config.valid_episodes)]
     sampler = _sampler(config.valid, config.valid_types, config, VALIDATION_SEED)
     return list(islice(sampler, config.valid_episodes))
 
@@ -82,6 +88,11 @@ def _hold_episodes(files: Sequence[str], config: DataConfig) -> bool:
 
 def _read_episodes(files: Sequence[str], config: DataConfig) -> list[Episode]:
     return [episode for name in files for episode in read_supported_episodes(name, config.format)]
+
+
+def _mixture(files: Sequence[str], config: DataConfig, seed: int) -> MixedEpisodes:
+    corpora = [read_sentences(name, config.format) for name in files]
+    return MixedEpisodes(corpora, config.ways, config.shots, config.query_shots, seed)
 
 
 def _sampler(
