@@ -14,8 +14,6 @@ from spanproto.cli.main import app
 from spanproto.data.formats import FORMATS, detect_format, read_episodes, read_sentences
 from spanproto.model import SpanProto
 
-EXTRAS = {"docs/spacy.md": "spacy", "docs/data.md": "spacy"}
-
 
 @pytest.fixture
 def built_in(eager_model: SpanProto, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,8 +25,6 @@ def built_in(eager_model: SpanProto, tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.usefixtures("built_in")
 @pytest.mark.parametrize("name", [name for name, page in PAGES.items() if blocks(page)])
 def test_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name in EXTRAS:
-        pytest.importorskip(EXTRAS[name])
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     run_page(PAGES[name])
