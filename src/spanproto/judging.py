@@ -9,7 +9,7 @@ from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces, collate
 from spanproto.classifier import type_log_probabilities
-from spanproto.data.types import Episode
+from spanproto.data.types import Episode, Span
 from spanproto.decision import log_odds
 from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode, top_candidates
 from spanproto.model import EncodedBatch, SpanProto
@@ -42,9 +42,14 @@ class Candidate(NamedTuple):
         return torch.tensor(self.boundary_score).sigmoid().item()
 
     @property
+    def span(self) -> Span:
+        """The span with its nearest type, as plain data."""
+        return Span(self.start, self.end, self.label)
+
+    @property
     def score(self) -> float:
         """How probably the span is an entity of its nearest type."""
-        return max(self.scores)
+        return self.scores[self.type_probabilities.index(max(self.type_probabilities))]
 
 
 @torch.inference_mode()
