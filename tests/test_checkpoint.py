@@ -69,14 +69,15 @@ def test_damaged_settings_are_refused(saved: Path) -> None:
     (saved / SETTINGS).write_text("{")
     with pytest.raises(CheckpointError, match="not valid JSON"):
         load_model(saved)
-    content = {"format_version": 1, "model": {"encodr": {}}}
+    content = {"format_version": 2, "method": "spanproto", "model": {"encodr": {}}}
     (saved / SETTINGS).write_text(json.dumps(content))
     with pytest.raises(CheckpointError, match="did you mean 'encoder'"):
         load_model(saved)
 
 
 def test_settings_without_a_model_are_refused(saved: Path) -> None:
-    (saved / SETTINGS).write_text(json.dumps({"format_version": 1, "model": None}))
+    content = {"format_version": 2, "method": "spanproto", "model": None}
+    (saved / SETTINGS).write_text(json.dumps(content))
     with pytest.raises(CheckpointError, match="settings are missing"):
         load_model(saved)
 

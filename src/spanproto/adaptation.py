@@ -1,26 +1,29 @@
 """Fine-tuning to a support set, for one episode or for many side by side.
 
-For each episode a copy of the model learns from the support set alone, which stands in for both
-sets of Algorithm 1; the query sentences are not looked at until the copy predicts them.
+For each episode a copy of the model learns from the support set alone; the query sentences are not
+looked at until the copy predicts them.
 """
+
+from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import torch
 
-from spanproto.batch import EpisodeBatch, collate
 from spanproto.config import require
 from spanproto.data.types import Episode
 from spanproto.errors import ConfigError
 from spanproto.evaluation import Counts
-from spanproto.model import SpanProto
-from spanproto.objective import losses
-from spanproto.prediction import CandidateRule, SentencePrediction, predict
-from spanproto.stacking import TuningConfig, can_stack, stack
+from spanproto.stacking import Model, TuningConfig, can_stack, encoder_prefixes, stack
 
-AfterStep = Callable[[int, SpanProto], bool]
+if TYPE_CHECKING:
+    from spanproto.methods.base import Method, Prediction
+    from spanproto.prediction import CandidateRule
+
+AfterStep = Callable[[int, Model], bool]
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,6 @@ class AdaptationConfig:
     learning_rate: float = 3e-5
     head_learning_rate: float | None = None  # None: as the encoder's
     weight_decay: float = 0.01
-    joint_weight: float = 1.0  # lambda of Algorithm 1
     dropout: bool = True
     seed: int = 42
     tuning: TuningConfig = field(default_factory=TuningConfig)
@@ -46,17 +48,17 @@ class AdaptationConfig:
         for name in ("steps", "check_every", "folds", "episodes_at_once"):
             require(getattr(self, name) > 0, f"adaptation.{name} must be positive")
         require(self.learning_rate > 0, "adaptation.learning_rate must be positive")
-        for name in ("head_learning_rate", "weight_decay", "joint_weight", "seconds"):
+        for name in ("head_learning_rate", "weight_decay", "seconds"):
             value = getattr(self, name)
             require(value is None or value >= 0, f"adaptation.{name} must not be negative")
 
 
 def adapt(
-    model: SpanProto,
+    model: Model,
     episodes: Sequence[Episode],
     config: AdaptationConfig,
-    after_step: AfterStep | None = None,
-) -> SpanProto:
+    after_step: AfterStep[Model] | None = None,
+) -> Model:
     """A copy of the model for each episode, fine-tuned to its support set, stacked into one.
 
     The same seed gives the same copies. `after_step` is shown the copies after each step, and
@@ -65,9 +67,8 @@ def adapt(
     began = time.monotonic()
     with torch.random.fork_rng(devices=_gpus(model)):
         torch.manual_seed(config.seed)
-        adapted = stack(model, len(episodes), config.tuning)
-        batch = collate(episodes, model.encoder.words, "support", even=len(episodes) > 1)
-        batch = batch.to(model.device)
+        adapted = stack(model.for_episodes(episodes), len(episodes), config.tuning)
+        batch = adapted.support_batch(episodes).to(model.device)
         optimizer = _optimizer(adapted, config)
         for step in range(config.steps):
             if config.seconds is not None and time.monotonic() - began > config.seconds:
@@ -76,22 +77,24 @@ def adapt(
             for group in optimizer.param_groups:
                 group["lr"] = group["base_lr"] * (1 - step / config.steps)
             optimizer.zero_grad(set_to_none=True)
-            _loss(adapted, batch, len(episodes), config).backward()  # type: ignore[no-untyped-call]
+            # The sum over the episodes, so that none is scaled by the others.
+            loss = len(episodes) * adapted.support_loss(batch)
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             if after_step is not None and not after_step(step + 1, adapted):
                 break
     return adapted.eval()
 
 
-def adapt_to_one(model: SpanProto, episode: Episode, config: AdaptationConfig) -> SpanProto:
+def adapt_to_one(model: Model, episode: Episode, config: AdaptationConfig) -> Model:
     """A copy of the model fine-tuned to one support set, for as long as the settings ask."""
     if not config.early_stopping:
-        return adapt(model, [episode], config)
+        return model.adapted([episode], config)
     steps = choose_steps(model, episode, config)
     return adapt(model, [episode], config, lambda step, _: step < steps)
 
 
-def choose_steps(model: SpanProto, episode: Episode, config: AdaptationConfig) -> int:
+def choose_steps(model: Method, episode: Episode, config: AdaptationConfig) -> int:
     """How many steps suit a support set, found without any query data.
 
     Each sentence with an entity is held out in turn, copies learn from the rest side by side, and
@@ -106,10 +109,10 @@ def choose_steps(model: SpanProto, episode: Episode, config: AdaptationConfig) -
         raise ConfigError("early stopping is not available for this encoder; set a number of steps")
     best_f1, best_steps = -1.0, config.steps
 
-    def look(step: int, adapted: SpanProto) -> bool:
+    def look(step: int, adapted: Method) -> bool:
         nonlocal best_f1, best_steps
         if step % config.check_every == 0 or step == config.steps:
-            f1 = pooled_f1(folds, predict(adapted, folds))
+            f1 = pooled_f1(folds, adapted.predict(folds))
             if f1 >= best_f1:
                 best_f1, best_steps = f1, step
         return True
@@ -132,34 +135,28 @@ def held_out_folds(episode: Episode, most: int) -> list[Episode]:
     return folds[:most]
 
 
-def pooled_f1(
-    episodes: Sequence[Episode], predictions: Sequence[Sequence[SentencePrediction]]
-) -> float:
+def pooled_f1(episodes: Sequence[Episode], predictions: Sequence[Sequence[Prediction]]) -> float:
     """Micro F1 over all query sentences."""
     counts = Counts()
     for episode, sentences in zip(episodes, predictions, strict=True):
         for gold, found in zip(episode.query, sentences, strict=True):
-            counts += Counts.of({m.span for m in found.mentions}, set(gold.spans))
+            counts += Counts.of(set(found.spans), set(gold.spans))
     return counts.f1
 
 
-def _loss(
-    model: SpanProto, batch: EpisodeBatch, episodes: int, config: AdaptationConfig
-) -> torch.Tensor:
-    """The sum over the episodes of each one's loss, so that none is scaled by the others."""
-    terms = losses(model, batch, joint=config.joint_weight > 0)
-    return episodes * terms.total(config.joint_weight)
-
-
-def _optimizer(model: SpanProto, config: AdaptationConfig) -> torch.optim.AdamW:
+def _optimizer(model: Method, config: AdaptationConfig) -> torch.optim.AdamW:
     """AdamW over what is tuned: elementwise, so stacked weights do not mix."""
     given = config.head_learning_rate
     heads_rate = config.learning_rate if given is None else given
+    encoders = encoder_prefixes(model)
     groups: dict[float, list[torch.nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            rate = config.learning_rate if name.startswith("encoder.") else heads_rate
+            rate = config.learning_rate if name.startswith(encoders) else heads_rate
             groups.setdefault(rate, []).append(parameter)
+    require(
+        bool(groups), f"tuning.tune={config.tuning.tune} leaves nothing to tune; choose another"
+    )
     return torch.optim.AdamW(
         [{"params": parameters, "base_lr": rate} for rate, parameters in groups.items()],
         lr=config.learning_rate,
@@ -169,29 +166,29 @@ def _optimizer(model: SpanProto, config: AdaptationConfig) -> torch.optim.AdamW:
 
 
 def predict_adapted(
-    model: SpanProto,
+    model: Method,
     episodes: Sequence[Episode],
     config: AdaptationConfig,
     candidates: CandidateRule = "model",
-) -> Iterator[list[SentencePrediction]]:
+) -> Iterator[Sequence[Prediction]]:
     """Adapt to each episode's support set, then predict its query sentences, in order.
 
     Episodes of similar size are adapted side by side, so all of them are done before the first
     result comes out.
     """
-    results: dict[int, list[SentencePrediction]] = {}
+    model = model.with_candidates(candidates)
+    results: dict[int, Sequence[Prediction]] = {}
     for numbers in _groups(model, episodes, config):
         group = [episodes[number] for number in numbers]
         alone = len(group) == 1
-        adapted = adapt_to_one(model, group[0], config) if alone else adapt(model, group, config)
-        found = predict(adapted, group, candidates)
-        results.update(zip(numbers, found, strict=True))
+        adapted = adapt_to_one(model, group[0], config) if alone else model.adapted(group, config)
+        results.update(zip(numbers, adapted.predict(group), strict=True))
         del adapted
     return (results[number] for number in range(len(episodes)))
 
 
 def _groups(
-    model: SpanProto, episodes: Sequence[Episode], config: AdaptationConfig
+    model: Method, episodes: Sequence[Episode], config: AdaptationConfig
 ) -> Iterator[list[int]]:
     """Numbers of episodes to adapt together: of similar size, within the limits."""
     limit = config.episodes_at_once if can_stack(model) and not config.early_stopping else 1
@@ -211,5 +208,5 @@ def _groups(
         yield group
 
 
-def _gpus(model: SpanProto) -> list[torch.device]:
+def _gpus(model: Method) -> list[torch.device]:
     return [model.device] if model.device.type == "cuda" else []

@@ -7,7 +7,7 @@ the batch is made, so it is made here, as a weight: a loss is then a sum of weig
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -34,8 +34,20 @@ class LabelledSpans(SpanPlaces):
     weight: Tensor  # (P,), the span's share in the mean that it is part of
 
 
+class TensorBatch:
+    """A dataclass of tensors, at any depth, that moves as one."""
+
+    def to(self, device: torch.device) -> Self:
+        """The batch on another device, without waiting for the copies."""
+        return map_tensors(self, lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pinned(self) -> Self:
+        """The batch in page-locked memory, from where copies to a GPU need no waiting."""
+        return map_tensors(self, Tensor.pin_memory)
+
+
 @dataclass(frozen=True)
-class EpisodeBatch:
+class EpisodeBatch(TensorBatch):
     """S sentences of some episodes and the spans over them.
 
     Rows before `support_end` are support sentences and rows from `query_start` on are query
@@ -52,14 +64,6 @@ class EpisodeBatch:
     types: Tensor  # (S, slots), the types a sentence's spans may have: its episode's, if supported
     support_spans: LabelledSpans  # weighted for the mean of each type, 1 / K_t
     query_spans: LabelledSpans  # weighted for the mean of Eq. 7; 0 if the type has no support
-
-    def to(self, device: torch.device) -> "EpisodeBatch":
-        """The batch on another device, without waiting for the copies."""
-        return map_tensors(self, lambda tensor: tensor.to(device, non_blocking=True))
-
-    def pinned(self) -> "EpisodeBatch":
-        """The batch in page-locked memory, from where copies to a GPU need no waiting."""
-        return map_tensors(self, Tensor.pin_memory)
 
 
 Batch = TypeVar("Batch")

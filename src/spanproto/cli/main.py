@@ -9,6 +9,7 @@ from spanproto.cli.data_check import check
 from spanproto.cli.demo import demo
 from spanproto.cli.episodes import episodes
 from spanproto.cli.evaluate import evaluate
+from spanproto.cli.methods import methods
 from spanproto.cli.train import train
 from spanproto.errors import SpanProtoError
 
@@ -26,6 +27,7 @@ data_app.command()(check)
 app.command()(episodes)
 app.command()(train)
 app.command()(evaluate)
+app.command()(methods)
 app.command()(demo)
 
 

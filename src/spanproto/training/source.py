@@ -1,58 +1,83 @@
-"""Where the episodes of a run come from: the files as they are, or a sampler over sentences.
+"""Where a run's training data come from: files as they are, or a sampler over sentences.
 
-Episode number i is a function of the data and the seed alone, so that a run can be resumed at any
-step, split over processes, and prefetched, and still see the same episodes.
+Item number i is a function of the data and the seed alone, so that a run can be resumed at any
+step, split over processes, and prefetched, and still see the same episodes or sentences.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from spanproto.data.episodes import read_supported_episodes
 from spanproto.data.formats import FORMATS, detect_format, read_sentences
 from spanproto.data.sampler import EpisodeSampler
-from spanproto.data.splits import read_types
-from spanproto.data.types import Episode
+from spanproto.data.splits import read_types, sentences_of_split
+from spanproto.data.types import Episode, Sentence
 from spanproto.errors import ConfigError, DataError
 from spanproto.training.settings import DataConfig
 
 VALIDATION_SEED = 0
 
-
-class EpisodeSource(Protocol):
-    """An endless numbered sequence of training episodes."""
-
-    def __getitem__(self, index: int) -> Episode:
-        """Episode number `index`."""
+Item = TypeVar("Item")
+Item_co = TypeVar("Item_co", covariant=True)
 
 
-class ShuffledEpisodes:
-    """Given episodes over and over, in another order each time."""
+class Source(Protocol[Item_co]):
+    """An endless numbered sequence of what a run trains on."""
 
-    def __init__(self, episodes: Sequence[Episode], seed: int) -> None:
-        self.episodes = episodes
+    def __getitem__(self, index: int) -> Item_co:
+        """Item number `index`."""
+
+
+class Shuffled(Generic[Item]):
+    """Given items over and over, in another order each time.
+
+    The steps of `per_step` items each have distinct ones: what is left over at the end of a pass
+    waits for another order.
+    """
+
+    def __init__(self, items: Sequence[Item], seed: int, per_step: int = 1) -> None:
+        self.items = items
         self.seed = seed
-        self._epoch, self._order = -1, list(range(len(episodes)))
+        self.size = len(items) - len(items) % per_step or len(items)
+        self._epoch, self._order = -1, list(range(len(items)))
 
-    def __getitem__(self, index: int) -> Episode:
-        """Episode number `index` of the endless sequence."""
-        epoch, place = divmod(index, len(self.episodes))
+    def __getitem__(self, index: int) -> Item:
+        """Item number `index` of the endless sequence."""
+        epoch, place = divmod(index, self.size)
         if epoch != self._epoch:
-            self._order = list(range(len(self.episodes)))
+            self._order = list(range(len(self.items)))
             random.Random(f"{self.seed}/{epoch}").shuffle(self._order)
             self._epoch = epoch
-        return self.episodes[self._order[place]]
+        return self.items[self._order[place]]
 
 
-def training_source(config: DataConfig, seed: int) -> EpisodeSource:
+def training_episodes(config: DataConfig, seed: int) -> Source[Episode]:
     """The episodes to train on."""
-    if not config.train:
-        raise ConfigError("data.train names no file; give episode files or labelled sentences")
-    if _hold_episodes(config.train, config):
-        return ShuffledEpisodes(_read_episodes(config.train, config), seed)
+    if _train_on_episodes(config):
+        return Shuffled(_read_episodes(config.train, config), seed)
     return _sampler(config.train, config.train_types, config, seed)
+
+
+def training_sentences(config: DataConfig) -> Iterator[Sentence]:
+    """The distinct sentences of the training data, those of episodes included.
+
+    Of sentences with the same words the first is taken.
+    """
+    if _train_on_episodes(config):
+        episodes = _read_episodes(config.train, config)
+        sentences = [s for e in episodes for part in (e.support, e.query) for s in part]
+    else:
+        sentences = [s for name in config.train for s in read_sentences(name, config.format)]
+        if config.train_types is not None:
+            sentences = sentences_of_split(sentences, read_types(config.train_types))
+    seen: set[tuple[str, ...]] = set()
+    for sentence in sentences:
+        if sentence.words not in seen:
+            seen.add(sentence.words)
+            yield sentence
 
 
 def validation_episodes(config: DataConfig) -> list[Episode]:
@@ -68,6 +93,12 @@ def validation_episodes(config: DataConfig) -> list[Episode]:
 def data_files(config: DataConfig) -> list[Path]:
     """All files that the run reads."""
     return [Path(name) for name in [*config.train, *config.valid]]
+
+
+def _train_on_episodes(config: DataConfig) -> bool:
+    if not config.train:
+        raise ConfigError("data.train names no file; give episode files or labelled sentences")
+    return _hold_episodes(config.train, config)
 
 
 def _hold_episodes(files: Sequence[str], config: DataConfig) -> bool:
