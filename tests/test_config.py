@@ -53,7 +53,6 @@ def test_numbers_in_scientific_notation_and_single_files_are_understood() -> Non
         ("model.extractor=3", "is a section of settings"),
         ("model.classifier.margin=-1", "classifier.margin must be positive"),
         ("model.objective.extractor_steps=-1", "extractor_steps must not be negative"),
-        ("model.objective.meta.after=3", "meta-steps train both stages"),
         ("training.extractor_steps=1", "there is no setting 'training.extractor_steps'"),
         ("method=spanprot", "there is no method 'spanprot'; did you mean 'spanproto'?"),
         ("method=3", "method=3 is not the name of a method"),

@@ -23,7 +23,7 @@ def tiny_model(tiny_model: SpanProto) -> SpanProto:
 
 
 def meta_losses(model: SpanProto, episodes, seed: int = 0) -> Losses:
-    return model.meta_gradients(TaskBatch.of(episodes, model.encoder.words), seed)
+    return model.meta_gradients(TaskBatch.of(episodes, model.encoder.words), 1.0, seed)
 
 
 def gradients_of(model: SpanProto, episodes) -> dict[str, torch.Tensor]:

@@ -38,6 +38,7 @@ class AdaptationConfig:
     learning_rate: float = 3e-5
     head_learning_rate: float | None = None  # None: as the encoder's
     weight_decay: float = 0.01
+    joint_weight: float = 1.0  # lambda of Algorithm 1
     dropout: bool = True
     seed: int = 42
     tuning: TuningConfig = field(default_factory=TuningConfig)
@@ -48,7 +49,7 @@ class AdaptationConfig:
         for name in ("steps", "check_every", "folds", "episodes_at_once"):
             require(getattr(self, name) > 0, f"adaptation.{name} must be positive")
         require(self.learning_rate > 0, "adaptation.learning_rate must be positive")
-        for name in ("head_learning_rate", "weight_decay", "seconds"):
+        for name in ("head_learning_rate", "weight_decay", "joint_weight", "seconds"):
             value = getattr(self, name)
             require(value is None or value >= 0, f"adaptation.{name} must not be negative")
 
@@ -78,7 +79,7 @@ def adapt(
                 group["lr"] = group["base_lr"] * (1 - step / config.steps)
             optimizer.zero_grad(set_to_none=True)
             # The sum over the episodes, so that none is scaled by the others.
-            loss = len(episodes) * adapted.support_loss(batch)
+            loss = len(episodes) * adapted.support_loss(batch, config)
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             if after_step is not None and not after_step(step + 1, adapted):

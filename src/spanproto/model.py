@@ -2,12 +2,13 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
+from spanproto.adaptation import AdaptationConfig
 from spanproto.batch import EpisodeBatch, SpanPlaces, collate
 from spanproto.classifier import (
     ClassifierConfig,
@@ -23,7 +24,9 @@ from spanproto.extractor import ExtractorConfig, SpanExtractor, boundary_matrix,
 from spanproto.meta import TaskBatch, carry_gradients, task_copies
 from spanproto.methods.base import Method, MethodConfig
 from spanproto.objective import Losses, ObjectiveConfig, held_out_losses, losses
-from spanproto.prediction import CandidateRule, SentencePrediction, predict
+
+if TYPE_CHECKING:
+    from spanproto.prediction import CandidateRule, SentencePrediction
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class SpanProto(Method):
     name = "spanproto"
     Config = ModelConfig
     config: ModelConfig
-    candidate_rule: CandidateRule = "model"
+    candidate_rule: "CandidateRule" = "model"
 
     def __init__(self, encoder: Encoder, config: ModelConfig) -> None:
         super().__init__(encoder, config)
@@ -126,7 +129,7 @@ class SpanProto(Method):
         objective = self.config.objective
         weight = objective.joint_weight_at(step)
         if isinstance(batch, TaskBatch):
-            terms = self.meta_gradients(batch, seed)
+            terms = self.meta_gradients(batch, weight, seed)
         else:
             self.train()
             both = objective.extractor_data == "support+query"
@@ -135,12 +138,12 @@ class SpanProto(Method):
         total = terms.total(weight)
         return {"loss": total, **terms._asdict(), "lambda": torch.full_like(total, weight)}
 
-    def meta_gradients(self, tasks: TaskBatch, seed: int) -> Losses:
+    def meta_gradients(self, tasks: TaskBatch, joint_weight: float, seed: int) -> Losses:
         """Set the gradients of a meta-step; returns the losses on the query sets."""
-        objective = self.config.objective
-        copies = task_copies(self, tasks.episodes, objective.meta.adaptation(seed))
+        inner = replace(self.config.objective.meta.adaptation(seed), joint_weight=joint_weight)
+        copies = task_copies(self, tasks.episodes, inner)
         terms = held_out_losses(copies, tasks.support, tasks.query)
-        terms.total(objective.joint_weight).backward()  # type: ignore[no-untyped-call]
+        terms.total(joint_weight).backward()  # type: ignore[no-untyped-call]
         carry_gradients(copies, self)
         return terms
 
@@ -148,16 +151,18 @@ class SpanProto(Method):
         """The support sets, each its own query set."""
         return collate(episodes, self.encoder.words, "support", even=self.stacked)
 
-    def support_loss(self, batch: EpisodeBatch) -> Tensor:
+    def support_loss(self, batch: EpisodeBatch, config: AdaptationConfig) -> Tensor:
         """The objective with the support set in place of both sets of Algorithm 1."""
-        weight = self.config.objective.joint_weight
-        return losses(self, batch, joint=weight > 0).total(weight)
+        terms = losses(self, batch, joint=config.joint_weight > 0)
+        return terms.total(config.joint_weight)
 
-    def predict(self, episodes: Sequence[Episode]) -> list[list[SentencePrediction]]:
+    def predict(self, episodes: Sequence[Episode]) -> "list[list[SentencePrediction]]":
         """Candidate spans from the extractor, each given its nearest type or rejected."""
+        from spanproto.prediction import predict  # which is built on this module
+
         return predict(self, episodes, self.candidate_rule)
 
-    def with_candidates(self, rule: CandidateRule) -> Self:
+    def with_candidates(self, rule: "CandidateRule") -> Self:
         """The same weights with the given candidate rule."""
         twin = copy.copy(self)
         twin.candidate_rule = rule

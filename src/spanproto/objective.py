@@ -28,18 +28,13 @@ class ObjectiveConfig:
     """What Algorithm 1 minimises, and when."""
 
     extractor_steps: int = 200  # T': lambda = 0 in the steps before this one
-    joint_weight: float = 1.0  # lambda afterwards, and in adaptation
+    joint_weight: float = 1.0  # lambda afterwards
     extractor_data: Literal["support", "support+query"] = "support"
     meta: MetaConfig = field(default_factory=MetaConfig)
 
     def __post_init__(self) -> None:
         require(self.extractor_steps >= 0, "objective.extractor_steps must not be negative")
         require(self.joint_weight >= 0, "objective.joint_weight must not be negative")
-        require(
-            self.meta.after >= self.extractor_steps,
-            "objective.meta.after must not be smaller than objective.extractor_steps: meta-steps "
-            "train both stages",
-        )
 
     def joint_weight_at(self, step: int) -> float:
         """Line 3 of Algorithm 1: lambda in step 1..T."""

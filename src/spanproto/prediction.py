@@ -1,10 +1,8 @@
 """Prediction: candidate spans from the extractor, each given its nearest type or rejected."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,11 +11,9 @@ from spanproto.batch import SpanPlaces, collate
 from spanproto.classifier import type_log_probabilities
 from spanproto.data.types import Episode, Span
 from spanproto.extractor import boundary_matrix, decode
+from spanproto.methods.base import Method, Prediction
+from spanproto.model import EncodedBatch, SpanProto
 from spanproto.objective import near_gold
-
-if TYPE_CHECKING:
-    from spanproto.methods.base import Method, Prediction
-    from spanproto.model import EncodedBatch, SpanProto
 
 CandidateRule = Literal["model", "released"]
 

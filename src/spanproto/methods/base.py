@@ -145,7 +145,7 @@ class Method(nn.Module, ABC):
         """The support sets as they are fine-tuned on; rows are even if there are several."""
         raise ConfigError(f"{self.title()} is not fine-tuned to support sets; drop --adapt")
 
-    def support_loss(self, batch: Any) -> Tensor:
+    def support_loss(self, batch: Any, config: AdaptationConfig) -> Tensor:
         """The loss of fine-tuning on a batch of support sets: a mean over the episodes."""
         return self.loss(batch)
 
