@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 import synthetic
 import torch
+from hypothesis import settings
 
 from spanproto.encoder import EncoderConfig
 from spanproto.model import ModelConfig, SpanProto
 from spanproto.tiny_encoder import build_tiny_encoder
 
+settings.register_profile("patient", deadline=None)  # a busy machine is no failure
+settings.load_profile("patient")
 torch.set_num_threads(1)  # tiny models gain nothing from more, and lose on a busy machine
 
 

@@ -11,10 +11,10 @@ from spanproto.classifier import (
     ClassifierConfig,
     MentionClassifier,
     as_distance,
+    boundary_representations,
     margin_loss,
     prototype_loss,
     prototypes,
-    span_representations,
     squared_distances,
     type_log_probabilities,
 )
@@ -82,7 +82,7 @@ def test_a_span_on_its_prototype_has_a_finite_gradient() -> None:
         ("sigmoid", [2 - 1 / (1 + math.exp(3)), 2 - 1 / (1 + math.exp(5))]),
     ],
 )
-def test_span_representations_by_hand(projection: str, expected: list[float]) -> None:
+def test_boundary_representations_by_hand(projection: str, expected: list[float]) -> None:
     classifier = MentionClassifier(2, ClassifierConfig(projection=projection))
     if projection != "none":
         with torch.no_grad():
@@ -93,7 +93,7 @@ def test_span_representations_by_hand(projection: str, expected: list[float]) ->
     # The span [1, 3): the start state of word 1 and the end state of word 2.
     at = torch.tensor
     projected = classifier.project(start), classifier.project(end)
-    represented = span_representations(*projected, at([0]), at([1]), at([3]))
+    represented = boundary_representations(*projected, at([0]), at([1]), at([3]))
     assert represented[0].tolist() == pytest.approx(expected, rel=1e-5)
 
 

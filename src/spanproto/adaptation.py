@@ -20,8 +20,8 @@ from spanproto.evaluation import Counts
 from spanproto.stacking import Model, TuningConfig, can_stack, encoder_prefixes, stack
 
 if TYPE_CHECKING:
+    from spanproto.judging import CandidateRule
     from spanproto.methods.base import Method, Prediction
-    from spanproto.prediction import CandidateRule
 
 AfterStep = Callable[[int, Model], bool]
 
@@ -39,6 +39,7 @@ class AdaptationConfig:
     head_learning_rate: float | None = None  # None: as the encoder's
     weight_decay: float = 0.01
     joint_weight: float = 1.0  # lambda of Algorithm 1
+    leave_one_out: bool = False  # keep a support span out of its own prototype
     dropout: bool = True
     seed: int = 42
     tuning: TuningConfig = field(default_factory=TuningConfig)

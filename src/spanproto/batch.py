@@ -7,13 +7,14 @@ the batch is made, so it is made here, as a weight: a loss is then a sum of weig
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import torch
 from torch import Tensor
 
 from spanproto.data.episodes import require_support
-from spanproto.data.types import Episode, Sentence
+from spanproto.data.types import Episode, Sentence, Span
+from spanproto.data.words import sentence_of
 from spanproto.tokenization import WordBatch, WordTokenizer
 
 
@@ -62,6 +63,7 @@ class EpisodeBatch(TensorBatch):
     support_weight: Tensor  # (support_end,), its share in the mean over the support set
     query_weight: Tensor  # (S - query_start,), its share in the mean over the query set
     types: Tensor  # (S, slots), the types a sentence's spans may have: its episode's, if supported
+    others: SpanPlaces  # entities of no type of the episode
     support_spans: LabelledSpans  # weighted for the mean of each type, 1 / K_t
     query_spans: LabelledSpans  # weighted for the mean of Eq. 7; 0 if the type has no support
 
@@ -81,9 +83,15 @@ def map_tensors(batch: Batch, change: Callable[[Tensor], Tensor]) -> Batch:
     return replace(batch, **changed)  # type: ignore[type-var]
 
 
-Row = tuple[int, Sentence]  # the number of the episode, and one of its sentences
 Slots = dict[tuple[int, str], int]  # episode number and type -> slot
-PADDING = Sentence(())  # fills rows up, see `collate`
+
+
+class Row(NamedTuple):
+    """A sentence of an episode; descriptions and padding are no part of any mean over sentences."""
+
+    episode: int
+    sentence: Sentence
+    counts: bool = True
 
 
 def collate(
@@ -94,15 +102,18 @@ def collate(
 ) -> EpisodeBatch:
     """One batch of sentences of `episodes`: all of them, or the support or query sets alone.
 
-    A batch of support sets has them as query sets too, to train on. With `even` (for one part) all
-    episodes fill the same number of rows and of windows, as a stacked model needs it.
+    A batch of support sets has them as query sets too, to train on. A description of a type is a
+    row of the support set, all of it a span of that type. With `even` (for one part) all episodes
+    fill the same number of rows and of windows, as a stacked model needs it.
     """
     require_support(episodes)
-    support: list[Row] = [(n, s) for n, episode in enumerate(episodes) for s in episode.support]
-    query: list[Row] = [(n, s) for n, episode in enumerate(episodes) for s in episode.query]
+    support = [Row(n, s) for n, episode in enumerate(episodes) for s in episode.support]
+    query = [Row(n, s) for n, episode in enumerate(episodes) for s in episode.query]
     keys = [(n, label) for n, episode in enumerate(episodes) for label in episode.types]
     slots: Slots = {key: slot for slot, key in enumerate(keys)}
-    shots = Counter((n, span.label) for n, s in support for span in s.spans)  # K_t, Eq. 6
+    known = {(row.episode, span.label) for row in support for span in row.sentence.spans}
+    support += _descriptions(episodes)
+    shots = Counter((row.episode, span.label) for row in support for span in row.sentence.spans)
     if part == "support":
         query = support = _evened(support, len(episodes)) if even else support
     elif part == "query":
@@ -112,22 +123,25 @@ def collate(
 
     query_weight = _shares(query, len(episodes))
     query_span_weight = []
-    for (n, sentence), share in zip(query, query_weight, strict=True):
-        known = [(n, span.label) in shots for span in sentence.spans]
-        query_span_weight += [share * is_known / max(1, sum(known)) for is_known in known]
-    support_span_weight = [1 / shots[n, span.label] for n, s in support for span in s.spans]
+    for row, share in zip(query, query_weight, strict=True):
+        is_known = [(row.episode, span.label) in known for span in row.sentence.spans]
+        query_span_weight += [share * has_type / max(1, sum(is_known)) for has_type in is_known]
+    support_span_weight = [
+        1 / shots[row.episode, span.label] for row in support for span in row.sentence.spans
+    ]  # 1 / K_t, Eq. 6
     types = [
-        [n == owner and (owner, t) in shots for owner, t in keys] for n in range(len(episodes))
+        [n == owner and (owner, t) in known for owner, t in keys] for n in range(len(episodes))
     ]
     return EpisodeBatch(
-        words=tokenizer.batch([s.words for _, s in rows], len(episodes) if even else 1),
+        words=tokenizer.batch([row.sentence.words for row in rows], len(episodes) if even else 1),
         support_end=len(support),
         query_start=query_start,
-        query_rows=tuple(row for row, (_, s) in enumerate(query, query_start) if s is not PADDING),
+        query_rows=tuple(at for at, row in enumerate(query, query_start) if row.counts),
         sentence_weight=torch.tensor(_shares(rows, len(episodes))),
         support_weight=torch.tensor(_shares(support, len(episodes))),
         query_weight=torch.tensor(query_weight),
-        types=torch.tensor(types)[[n for n, _ in rows]],
+        types=torch.tensor(types)[[row.episode for row in rows]],
+        others=_others(rows),
         support_spans=_labelled(support, 0, slots, support_span_weight),
         query_spans=_labelled(query, query_start, slots, query_span_weight),
     )
@@ -135,27 +149,44 @@ def collate(
 
 def _evened(rows: Sequence[Row], episodes: int) -> list[Row]:
     """The rows with padding, so that each episode has as many."""
-    sizes = Counter(number for number, _ in rows)
+    sizes = Counter(row.episode for row in rows)
     most = max(sizes.values(), default=0)
-    padded = [*rows, *((n, PADDING) for n in range(episodes) for _ in range(most - sizes[n]))]
-    return sorted(padded, key=lambda row: row[0])
+    empty = Sentence(())
+    padding = [Row(n, empty, False) for n in range(episodes) for _ in range(most - sizes[n])]
+    return sorted([*rows, *padding], key=lambda row: row.episode)
+
+
+def _descriptions(episodes: Sequence[Episode]) -> list[Row]:
+    """The descriptions of types that have support spans too."""
+    rows = []
+    for number, episode in enumerate(episodes):
+        supported = episode.supported_types()
+        for label, text in episode.descriptions:
+            words = sentence_of(text).words
+            if label in supported and words:
+                spans = (Span(0, len(words), label),)
+                rows.append(Row(number, Sentence(words, spans), False))
+    return rows
 
 
 def _shares(rows: Sequence[Row], episodes: int) -> list[float]:
     """Weights of sentences for a mean within each episode and then over the episodes."""
-    sizes = Counter(number for number, sentence in rows if sentence is not PADDING)
-    return [
-        0.0 if sentence is PADDING else 1 / (sizes[number] * episodes) for number, sentence in rows
-    ]
+    sizes = Counter(row.episode for row in rows if row.counts)
+    return [1 / (sizes[row.episode] * episodes) if row.counts else 0.0 for row in rows]
+
+
+def _others(rows: Sequence[Row]) -> SpanPlaces:
+    places = [(at, *span) for at, row in enumerate(rows) for span in row.sentence.others]
+    return SpanPlaces(*torch.tensor(places, dtype=torch.long).reshape(-1, 3).unbind(1))
 
 
 def _labelled(
     rows: Sequence[Row], first_row: int, slots: Slots, weight: Sequence[float]
 ) -> LabelledSpans:
     spans = [
-        (row, span.start, span.end, slots[number, span.label])
-        for row, (number, sentence) in enumerate(rows, start=first_row)
-        for span in sentence.spans
+        (at, span.start, span.end, slots[row.episode, span.label])
+        for at, row in enumerate(rows, start=first_row)
+        for span in row.sentence.spans
     ]
     row, start, end, slot = torch.tensor(spans, dtype=torch.long).reshape(-1, 4).unbind(1)
     return LabelledSpans(row, start, end, slot, torch.tensor(weight, dtype=torch.float))

@@ -7,8 +7,9 @@ from tqdm import tqdm
 from spanproto.adaptation import AdaptationConfig, predict_adapted
 from spanproto.data.types import Episode
 from spanproto.evaluation import Report, Scorer
+from spanproto.judging import CandidateRule
 from spanproto.methods.base import Method, Prediction
-from spanproto.prediction import CandidateRule, predict_all
+from spanproto.prediction import predict_all
 
 
 def evaluate(

@@ -21,8 +21,10 @@ Distance = Literal["squared-euclidean", "euclidean"]
 class ClassifierConfig:
     """The choices that the paper and its released code make differently, and their defaults."""
 
+    representation: Literal["boundary", "mean"] = "boundary"  # h_s + h_e, or all words' mean
     projection: Literal["none", "linear", "sigmoid"] = "linear"
     projection_size: int | None = None  # None: as wide as the encoder's states
+    sphere: float | None = None  # radius of a sphere on which spans and prototypes lie; None: none
     softmax_distance: Distance = "squared-euclidean"
     margin_distance: Distance = "euclidean"  # in the margin loss and in the rejection
     margin: float = 3.0  # r
@@ -33,6 +35,9 @@ class ClassifierConfig:
     def __post_init__(self) -> None:
         require(self.margin > 0, "classifier.margin must be positive")
         require(
+            self.sphere is None or self.sphere > 0, "classifier.sphere is a radius, so positive"
+        )
+        require(
             self.projection_size is None or self.projection_size > 0,
             "classifier.projection_size must be positive",
         )
@@ -42,13 +47,32 @@ class ClassifierConfig:
         )
 
 
-def span_representations(
+def boundary_representations(
     start_states: Tensor, end_states: Tensor, sentence: Tensor, start: Tensor, end: Tensor
 ) -> Tensor:
     """u_j = h_{s_j} + h_{e_j} (M, d) of half-open spans (M,), from projected states (S, L, d)."""
     row = sentence * start_states.shape[1]
     first = start_states.flatten(0, 1).index_select(0, row + start)
     return first + end_states.flatten(0, 1).index_select(0, row + end - 1)
+
+
+def mean_representations(
+    start_states: Tensor, end_states: Tensor, sentence: Tensor, start: Tensor, end: Tensor
+) -> Tensor:
+    """The sum of the mean start and the mean end state of a span's words, (M, d).
+
+    For a span of one word this is h_s + h_e too; longer ones also have their inner words' say.
+    """
+    words = start_states + end_states  # (S, L, d)
+    sums = F.pad(words.cumsum(1), (0, 0, 1, 0)).flatten(0, 1)  # (S * (L + 1), d)
+    row = sentence * (words.shape[1] + 1)
+    total = sums.index_select(0, row + end) - sums.index_select(0, row + start)
+    return total / (end - start).clamp(min=1)[:, None]  # places that hold no span
+
+
+def on_sphere(vectors: Tensor, radius: float) -> Tensor:
+    """The vectors (M, d) stretched to length `radius`, so that only their directions count."""
+    return radius * F.normalize(vectors, dim=-1)
 
 
 def prototypes(spans: Tensor, weight: Tensor, slot: Tensor, slots: int) -> Tensor:
@@ -58,6 +82,16 @@ def prototypes(spans: Tensor, weight: Tensor, slot: Tensor, slots: int) -> Tenso
     with no span gets no prototype to speak of, and must not be used.
     """
     return spans.new_zeros(slots, spans.shape[1]).index_add(0, slot, spans * weight[:, None])
+
+
+def without_self(spans: Tensor, means: Tensor, slot: Tensor, weight: Tensor) -> Tensor:
+    """For each support span (P, d), the mean of the others of its type; its own if it is alone.
+
+    `means` are the prototypes (slots, d) of all of them, `weight` (P,) is each one's 1 / K_t.
+    """
+    own, share = means.index_select(0, slot), weight[:, None]
+    others = (own - share * spans) / (1 - share).clamp(min=1e-6)
+    return torch.where(share < 1 - 1e-6, others, own)
 
 
 def squared_distances(spans: Tensor, centres: Tensor) -> Tensor:
@@ -106,6 +140,18 @@ class MentionClassifier(nn.Module):
         """Word states (S, L, h) in the space of the prototypes, (S, L, d)."""
         projected: Tensor = self.projection(states)
         return projected.sigmoid() if self.config.projection == "sigmoid" else projected
+
+    def represent(
+        self, start_states: Tensor, end_states: Tensor, sentence: Tensor, start: Tensor, end: Tensor
+    ) -> Tensor:
+        """The representations u_j (M, d) of half-open spans (M,), from projected states."""
+        boundary = self.config.representation == "boundary"
+        chosen = boundary_representations if boundary else mean_representations
+        return self.settle(chosen(start_states, end_states, sentence, start, end))
+
+    def settle(self, vectors: Tensor) -> Tensor:
+        """Spans or prototypes (M, d) where distances are taken: on the sphere, if there is one."""
+        return vectors if self.config.sphere is None else on_sphere(vectors, self.config.sphere)
 
     def softmax_distance(self, squared: Tensor) -> Tensor:
         """The distance of Eq. 8."""

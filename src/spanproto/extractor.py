@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from spanproto.config import require
 
+Decoding = Literal["flat", "nested", "all"]
 NEVER = -1e9  # a score that no span can have: exp() of it is 0 and its gradient is clean
 
 
@@ -26,7 +27,7 @@ class ExtractorConfig:
     threshold: float = 0.5  # theta, on sigmoid(f)
     candidates: Literal["threshold", "released"] = "threshold"
     max_candidates: int = 50  # a sentence's best-scoring spans that training looks at
-    decoding: Literal["flat", "nested", "all"] = "flat"
+    decoding: Decoding = "flat"
 
     def __post_init__(self) -> None:
         require(self.head_size > 0 and self.head_size % 2 == 0, "extractor.head_size must be even")
@@ -169,7 +170,7 @@ def released_floor(scores: Tensor, cells: Tensor, limit: int, highest: float) ->
     return floors[first]
 
 
-def decode(candidates: Candidates, mode: Literal["flat", "nested", "all"]) -> Candidates:
+def decode(candidates: Candidates, mode: Decoding) -> Candidates:
     """Drop candidates that clash with a better one, as Yu et al. (2020) rank and filter spans.
 
     `flat` allows no shared word, `nested` allows one span inside another but no crossing, `all`

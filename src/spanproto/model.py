@@ -14,11 +14,12 @@ from spanproto.classifier import (
     ClassifierConfig,
     MentionClassifier,
     prototypes,
-    span_representations,
     squared_distances,
+    without_self,
 )
 from spanproto.config import require
 from spanproto.data.types import Episode, Sentence
+from spanproto.decision import DecisionConfig
 from spanproto.encoder import Encoder
 from spanproto.extractor import ExtractorConfig, SpanExtractor, boundary_matrix, span_cells
 from spanproto.meta import TaskBatch, carry_gradients, task_copies
@@ -26,15 +27,17 @@ from spanproto.methods.base import Method, MethodConfig
 from spanproto.objective import Losses, ObjectiveConfig, held_out_losses, losses
 
 if TYPE_CHECKING:
-    from spanproto.prediction import CandidateRule, SentencePrediction
+    from spanproto.judging import CandidateRule
+    from spanproto.prediction import SentencePrediction
 
 
 @dataclass(frozen=True)
 class ModelConfig(MethodConfig):
-    """The settings of the three parts, and of the objective they are trained by."""
+    """The settings of the three parts, of what is made of them, and of how they are trained."""
 
     extractor: ExtractorConfig = field(default_factory=ExtractorConfig)
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
+    decision: DecisionConfig = field(default_factory=DecisionConfig)
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
 
 
@@ -53,10 +56,13 @@ class MentionStates(NamedTuple):
     batch: EpisodeBatch
     start: Tensor  # (S, L, d)
     end: Tensor  # (S, L, d)
+    classifier: MentionClassifier
 
     def represent(self, spans: SpanPlaces) -> Tensor:
         """The representations u_j (M, d) of the given spans."""
-        return span_representations(self.start, self.end, spans.sentence, spans.start, spans.end)
+        return self.classifier.represent(
+            self.start, self.end, spans.sentence, spans.start, spans.end
+        )
 
 
 class Placement(NamedTuple):
@@ -88,12 +94,22 @@ class SpanProto(Method):
     def mention_states(self, encoded: EncodedBatch) -> MentionStates:
         """The word states projected to where prototypes and distances are."""
         project = self.classifier.project
-        return MentionStates(encoded.batch, project(encoded.start), project(encoded.end))
+        start, end = project(encoded.start), project(encoded.end)
+        return MentionStates(encoded.batch, start, end, self.classifier)
 
     def prototypes(self, states: MentionStates) -> Tensor:
         """The prototypes c_t (slots, d) of every type of every episode, Eq. 5-6."""
         spans, slots = states.batch.support_spans, states.batch.types.shape[1]
-        return prototypes(states.represent(spans), spans.weight, spans.slot, slots)
+        means = prototypes(states.represent(spans), spans.weight, spans.slot, slots)
+        return self.classifier.settle(means)
+
+    def squared_distance_to_others(self, states: MentionStates) -> Tensor:
+        """From each support span to the prototype that the others of its type make, (P,)."""
+        spans, slots = states.batch.support_spans, states.batch.types.shape[1]
+        represented = states.represent(spans)
+        means = prototypes(represented, spans.weight, spans.slot, slots)
+        others = self.classifier.settle(without_self(represented, means, spans.slot, spans.weight))
+        return (represented - others).square().sum(1)
 
     def place(self, states: MentionStates, spans: SpanPlaces, centres: Tensor) -> Placement:
         """Distances of the given spans to all prototypes, and which of those count."""
@@ -102,12 +118,11 @@ class SpanProto(Method):
 
     def gold_matrix(self, encoded: EncodedBatch) -> Tensor:
         """The boundary matrix Omega (S, L, L) of all sentences of the batch, Eq. 3."""
-        both = (encoded.batch.support_spans, encoded.batch.query_spans)
-        sentence, start, end = (
-            torch.cat([getattr(spans, name) for spans in both])
-            for name in ("sentence", "start", "end")
-        )
-        return boundary_matrix(sentence, start, end, like=encoded.cells)
+        return _matrix(encoded, encoded.batch.support_spans, encoded.batch.query_spans)
+
+    def others_matrix(self, encoded: EncodedBatch) -> Tensor:
+        """The same for the entities that have no type of their episode."""
+        return _matrix(encoded, encoded.batch.others)
 
     def begin_training(self, sentences: Iterable[Sentence], steps: int) -> None:
         """Refuse a run that would never train the mention classifier."""
@@ -153,7 +168,9 @@ class SpanProto(Method):
 
     def support_loss(self, batch: EpisodeBatch, config: AdaptationConfig) -> Tensor:
         """The objective with the support set in place of both sets of Algorithm 1."""
-        terms = losses(self, batch, joint=config.joint_weight > 0)
+        terms = losses(
+            self, batch, joint=config.joint_weight > 0, leave_one_out=config.leave_one_out
+        )
         return terms.total(config.joint_weight)
 
     def predict(self, episodes: Sequence[Episode]) -> "list[list[SentencePrediction]]":
@@ -167,3 +184,11 @@ class SpanProto(Method):
         twin = copy.copy(self)
         twin.candidate_rule = rule
         return twin
+
+
+def _matrix(encoded: EncodedBatch, *several: SpanPlaces) -> Tensor:
+    sentence, start, end = (
+        torch.cat([getattr(spans, name) for spans in several])
+        for name in ("sentence", "start", "end")
+    )
+    return boundary_matrix(sentence, start, end, like=encoded.cells)

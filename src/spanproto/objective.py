@@ -56,21 +56,29 @@ class Losses(NamedTuple):
 
 
 def losses(
-    model: SpanProto, batch: EpisodeBatch, *, joint: bool = True, extract_from_query: bool = False
+    model: SpanProto,
+    batch: EpisodeBatch,
+    *,
+    joint: bool = True,
+    extract_from_query: bool = False,
+    leave_one_out: bool = False,
 ) -> Losses:
     """Span, prototypical and margin loss of a batch of episodes.
 
     With `joint` false only the extractor learns (lambda = 0 in Algorithm 1). The extractor's
-    training data is the support set, and with `extract_from_query` the query sentences too.
+    training data is the support set, and with `extract_from_query` the query sentences too. Where
+    the support set is its own query set, `leave_one_out` keeps each span out of its own prototype.
     """
     encoded = model.encode(batch)
     scores = model.extractor(encoded.start, encoded.end)  # (S, L, L)
     gold = model.gold_matrix(encoded)
-    span = span_loss(model, encoded, scores, gold, extract_from_query)
+    entities = gold | model.others_matrix(encoded)
+    span = span_loss(model, encoded, scores, entities, extract_from_query)
     if not joint:
         return Losses(span, torch.zeros_like(span), torch.zeros_like(span))
     states = model.mention_states(encoded)
-    return _with_mentions(model, encoded, scores, gold, span, states, model.prototypes(states))
+    centres = model.prototypes(states)
+    return _with_mentions(model, encoded, scores, gold, span, states, centres, leave_one_out)
 
 
 def held_out_losses(model: SpanProto, support: EpisodeBatch, query: EpisodeBatch) -> Losses:
@@ -78,7 +86,8 @@ def held_out_losses(model: SpanProto, support: EpisodeBatch, query: EpisodeBatch
     centres = model.prototypes(model.mention_states(model.encode(support)))
     encoded = model.encode(query)
     scores, gold = model.extractor(encoded.start, encoded.end), model.gold_matrix(encoded)
-    span = span_loss(model, encoded, scores, gold, all_sentences=True)
+    entities = gold | model.others_matrix(encoded)
+    span = span_loss(model, encoded, scores, entities, all_sentences=True)
     states = model.mention_states(encoded)
     return _with_mentions(model, encoded, scores, gold, span, states, centres)
 
@@ -91,9 +100,10 @@ def _with_mentions(
     span: Tensor,
     states: MentionStates,
     centres: Tensor,
+    leave_one_out: bool = False,
 ) -> Losses:
     """The span loss together with the two losses of the mention classifier."""
-    proto = proto_loss(model, states, centres)
+    proto = proto_loss(model, states, centres, leave_one_out)
     if not model.config.classifier.margin_loss:
         return Losses(span, proto, torch.zeros_like(span))
     false, weight = false_positives(model, encoded, scores.detach(), gold)
@@ -110,11 +120,21 @@ def span_loss(
     return model.extractor.loss(scores[:rows], gold[:rows], encoded.cells[:rows]) @ weight
 
 
-def proto_loss(model: SpanProto, states: MentionStates, centres: Tensor) -> Tensor:
-    """Line 11: Eq. 7 over the gold spans of the query sentences whose type has a prototype."""
+def proto_loss(
+    model: SpanProto, states: MentionStates, centres: Tensor, leave_one_out: bool = False
+) -> Tensor:
+    """Line 11: Eq. 7 over the gold spans of the query sentences whose type has a prototype.
+
+    With `leave_one_out` (support and query sets the same) a span's own type is where the others
+    of that type are; otherwise a span that helps to make its prototype has little left to learn.
+    """
     spans = states.batch.query_spans
     placement = model.place(states, spans, centres)
-    distance = model.classifier.softmax_distance(placement.squared)
+    squared = placement.squared
+    if leave_one_out:
+        to_others = model.squared_distance_to_others(states)
+        squared = squared.scatter(1, spans.slot[:, None], to_others[:, None])
+    distance = model.classifier.softmax_distance(squared)
     return prototype_loss(distance, placement.allowed, spans.slot) @ spans.weight
 
 
@@ -122,6 +142,8 @@ def false_positives(
     model: SpanProto, encoded: EncodedBatch, scores: Tensor, gold: Tensor
 ) -> tuple[SpanPlaces, Tensor]:
     """The set M_q^- of the extractor's query spans that are not gold, and each one's weight.
+
+    An entity of no type of the episode is not gold: it is to be found, and rejected.
 
     There are C places for each query sentence; one that holds no false positive weighs 0, the
     others share 1 / |M_q^-| of their sentence's weight.

@@ -1,21 +1,13 @@
-"""Prediction: candidate spans from the extractor, each given its nearest type or rejected."""
+"""Prediction: the entities of the query sentences of one episode or of many."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from spanproto.batch import SpanPlaces, collate
-from spanproto.classifier import type_log_probabilities
 from spanproto.data.types import Episode, Span
-from spanproto.extractor import boundary_matrix, decode
+from spanproto.judging import Candidate, CandidateRule, judge
 from spanproto.methods.base import Method, Prediction
-from spanproto.model import EncodedBatch, SpanProto
-from spanproto.objective import near_gold
-
-CandidateRule = Literal["model", "released"]
+from spanproto.model import SpanProto
 
 
 class Mention(NamedTuple):
@@ -96,75 +88,28 @@ def _predict_in_parts(model: Method, episode: Episode, cells_per_batch: int) -> 
     return [found[number] for number in range(len(episode.query))]
 
 
-@torch.inference_mode()
 def predict(
     model: SpanProto, episodes: Sequence[Episode], candidates: CandidateRule = "model"
 ) -> list[list[SentencePrediction]]:
-    """Entities of every query sentence of every episode, in one batch.
-
-    Under the rule `model` the spans of the query sentences are never looked at. `released`
-    repeats the evaluation of the paper's released code, which is an oracle: the gold spans are
-    candidates, and predictions within one word of a gold span at both ends are dropped.
-    """
-    model.eval()
-    if candidates == "model":
-        episodes = [episode.without_query_spans() for episode in episodes]
-    words, even = model.encoder.words, model.stacked
-    support = collate(episodes, words, "support", even).to(model.device)
-    query = collate(episodes, words, "query", even).to(model.device)
-    centres = model.prototypes(model.mention_states(model.encode(support)))
-    encoded = model.encode(query)
-    scores = model.extractor(encoded.start, encoded.end)
-    found = _candidates(model, encoded, scores)
-    if candidates == "released":
-        gold = model.gold_matrix(encoded)
-        found = (found & ~near_gold(gold)) | gold
-    mentions = _classify(model, encoded, scores, found, centres, _labels(episodes))
-    rows = iter(query.query_rows)
-    return [[mentions[next(rows)] for _ in episode.query] for episode in episodes]
+    """Entities of every query sentence of every episode, in one batch; see `judge`."""
+    judged = judge(model, episodes, candidates)
+    return [[_prediction(sentence) for sentence in sentences] for sentences in judged]
 
 
-def _labels(episodes: Sequence[Episode]) -> list[str]:
-    """The name of each slot."""
-    return [label for episode in episodes for label in episode.types]
-
-
-def _candidates(model: SpanProto, encoded: EncodedBatch, scores: Tensor) -> Tensor:
-    """The cells (S, L, L) of the extractor's spans, decoded."""
-    lengths = encoded.batch.words.word_mask.sum(1)
-    found = model.extractor.candidates(scores, encoded.cells, lengths)
-    found = decode(found, model.config.extractor.decoding)
-    row, place = found.keep.nonzero(as_tuple=True)
-    return boundary_matrix(row, found.start[row, place], found.end[row, place], encoded.cells)
-
-
-def _classify(
-    model: SpanProto,
-    encoded: EncodedBatch,
-    scores: Tensor,
-    found: Tensor,
-    centres: Tensor,
-    labels: Sequence[str],
-) -> list[SentencePrediction]:
-    """Each row's candidates, and those with a prototype within r, with its type."""
-    row, first, last = found.nonzero(as_tuple=True)
-    spans = SpanPlaces(row, first, last + 1)
-    placement = model.place(model.mention_states(encoded), spans, centres)
-    log_p = type_log_probabilities(
-        model.classifier.softmax_distance(placement.squared), placement.allowed
+def _prediction(judged: Sequence[Candidate]) -> SentencePrediction:
+    """What is kept, and what the extraction stage alone would have kept."""
+    kept = [
+        Mention(
+            candidate.start,
+            candidate.end,
+            candidate.label,
+            candidate.boundary_probability,
+            max(candidate.type_probabilities),
+            min(candidate.distances),
+        )
+        for candidate in judged
+        if candidate.outcome == "kept"
+    ]
+    return SentencePrediction(
+        kept, [(c.start, c.end) for c in judged if c.outcome in ("kept", "far")]
     )
-    best, slot = log_p.max(-1)
-    distance = model.classifier.margin_distance(placement.squared).gather(1, slot[:, None])[:, 0]
-    settings = model.config.classifier
-    accepted = distance <= (settings.margin if settings.reject else torch.inf)
-
-    results = [SentencePrediction([], []) for _ in range(len(found))]
-    probability, boundary = best.exp(), scores[row, first, last].sigmoid()
-    columns: list[Tensor] = [
-        row, spans.start, spans.end, slot, boundary, probability, distance, accepted
-    ]  # fmt: skip
-    for at, start, end, label, *evidence, keep in zip(*(c.tolist() for c in columns), strict=True):
-        results[at].candidates.append((start, end))
-        if keep:
-            results[at].mentions.append(Mention(start, end, labels[label], *evidence))
-    return results

@@ -20,6 +20,9 @@ class Span(NamedTuple):
 class Sentence:
     """Words and the entity spans over them; spans may nest or overlap.
 
+    `others` are entities of none of the types in question, as half-open ranges of words: a model
+    may learn from them where entities are, and must not give them one of its types.
+
     `text` and `offsets` are set when the sentence came from running text: `offsets[i]` is the
     half-open range of characters of `text` that word `i` covers.
     """
@@ -28,6 +31,7 @@ class Sentence:
     spans: tuple[Span, ...] = ()
     text: str | None = None
     offsets: tuple[tuple[int, int], ...] | None = None
+    others: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
         for span in self.spans:
@@ -46,7 +50,7 @@ class Sentence:
 
     def unlabelled(self) -> "Sentence":
         """The same words with no spans: all that a model may see of a query sentence."""
-        return replace(self, spans=())
+        return replace(self, spans=(), others=())
 
     def with_spans(self, spans: Iterable[Span]) -> "Sentence":
         """The same words with other spans."""
@@ -62,12 +66,14 @@ class Episode:
     """One few-shot task: the target types, labelled support sentences, and query sentences.
 
     A type may lack support spans (real benchmark files have such episodes); it can then never be
-    predicted and its query entities count as misses.
+    predicted and its query entities count as misses. `descriptions` say in words what some of the
+    types are; each counts as one more example of its type.
     """
 
     types: tuple[str, ...]
     support: tuple[Sentence, ...]
     query: tuple[Sentence, ...]
+    descriptions: tuple[tuple[str, str], ...] = ()  # (type, text)
 
     def __post_init__(self) -> None:
         if len(set(self.types)) != len(self.types):
@@ -82,6 +88,16 @@ class Episode:
                             f"not among the episode's types {sorted(known)}"
                         )
 
+    def for_types(self, types: Iterable[str]) -> "Episode":
+        """The same sentences with only these types to find; entities of others become `others`."""
+        chosen = tuple(types)
+        return Episode(
+            chosen,
+            tuple(_for_types(sentence, chosen) for sentence in self.support),
+            tuple(_for_types(sentence, chosen) for sentence in self.query),
+            tuple(pair for pair in self.descriptions if pair[0] in chosen),
+        )
+
     def supported_types(self) -> tuple[str, ...]:
         """The types that have at least one support span, in the order of `types`."""
         present = {span.label for sentence in self.support for span in sentence.spans}
@@ -94,3 +110,9 @@ class Episode:
     def without_query_spans(self) -> "Episode":
         """The episode as a model may see it at prediction time."""
         return replace(self, query=tuple(sentence.unlabelled() for sentence in self.query))
+
+
+def _for_types(sentence: Sentence, types: tuple[str, ...]) -> Sentence:
+    spans = tuple(span for span in sentence.spans if span.label in types)
+    others = tuple((s.start, s.end) for s in sentence.spans if s.label not in types)
+    return replace(sentence, spans=spans, others=sentence.others + others)

@@ -22,7 +22,7 @@ from spanproto.errors import ConfigError
 from spanproto.methods import METHODS
 
 if TYPE_CHECKING:
-    from spanproto.prediction import CandidateRule
+    from spanproto.judging import CandidateRule
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,245 @@
+"""The verdict on every span that the extractor proposes: its nearest type, or why it has none."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from spanproto.batch import EpisodeBatch, SpanPlaces, collate
+from spanproto.classifier import type_log_probabilities
+from spanproto.data.types import Episode
+from spanproto.decision import log_odds
+from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode, top_candidates
+from spanproto.model import EncodedBatch, SpanProto
+from spanproto.objective import near_gold
+
+CandidateRule = Literal["model", "released"]
+Outcome = Literal["kept", "overlap", "far", "unlikely"]
+
+
+class Candidate(NamedTuple):
+    """A span that the extractor proposed, all evidence on it, and what became of it.
+
+    What is given for each type is in the order of the episode's types; a type without a prototype
+    has probability and score 0.
+    """
+
+    start: int
+    end: int
+    label: str  # the nearest type
+    outcome: Outcome  # what spoke against it: a better span, its distance (r), or its score
+    boundary_score: float  # f
+    distances: tuple[float, ...]
+    type_probabilities: tuple[float, ...]
+    scores: tuple[float, ...]  # see `decision`
+
+    @property
+    def boundary_probability(self) -> float:
+        """sigmoid(f) of the extractor."""
+        return torch.tensor(self.boundary_score).sigmoid().item()
+
+    @property
+    def score(self) -> float:
+        """How probably the span is an entity of its nearest type."""
+        return max(self.scores)
+
+
+@torch.inference_mode()
+def support_prototypes(model: SpanProto, episodes: Sequence[Episode]) -> Tensor:
+    """The prototypes (slots, d) of all types of all episodes."""
+    model.eval()
+    support = collate(episodes, model.encoder.words, "support", model.stacked).to(model.device)
+    return model.prototypes(model.mention_states(model.encode(support)))
+
+
+@torch.inference_mode()
+def judge(
+    model: SpanProto,
+    episodes: Sequence[Episode],
+    candidates: CandidateRule = "model",
+    *,
+    centres: Tensor | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    decoding: Decoding | None = None,
+) -> list[list[list[Candidate]]]:
+    """Every candidate of every query sentence of every episode, in one batch, kept or not.
+
+    Under the rule `model` the spans of the query sentences are never looked at. `released`
+    repeats the evaluation of the paper's released code, which is an oracle: the gold spans are
+    candidates, and predictions within one word of a gold span at both ends are dropped.
+
+    `centres` are the prototypes where they are known already, `thresholds` the least scores of
+    some types, `decoding` another than the model's.
+    """
+    model.eval()
+    if candidates == "model":
+        episodes = [episode.without_query_spans() for episode in episodes]
+    if centres is None:
+        centres = support_prototypes(model, episodes)
+    query = collate(episodes, model.encoder.words, "query", model.stacked).to(model.device)
+    encoded = model.encode(query)
+    scores = model.extractor(encoded.start, encoded.end)
+    decoding = decoding or model.config.extractor.decoding
+    joint = model.config.decision.rule == "joint"
+    if candidates == "released":
+        proposed = _handed_in(model, encoded, scores, decoding)
+    else:
+        proposed = _proposed(model, encoded, scores, None if joint else decoding)
+    evidence = _weigh(model, encoded, proposed, centres)
+    labels = [label for episode in episodes for label in episode.types]
+    least = model.config.decision.threshold if joint else 0.0
+    limit = torch.tensor([(thresholds or {}).get(label, least) for label in labels])
+    likely = evidence.score >= limit.to(model.device)[evidence.slot]
+    if joint and candidates == "model":
+        proposed = _best_first(proposed, evidence, likely, decoding)
+    outcome = _outcomes(model, proposed.stands, evidence, likely)
+    return _by_sentence(episodes, query, proposed, evidence, outcome)
+
+
+class Proposed(NamedTuple):
+    """M spans that the extractor proposes."""
+
+    spans: SpanPlaces
+    boundary: Tensor  # (M,), the boundary score f
+    stands: Tensor  # (M,), whether no better span is in the way
+
+
+class Evidence(NamedTuple):
+    """What the mention classifier says of M spans."""
+
+    slot: Tensor  # (M,), the nearest type
+    distance: Tensor  # (M, slots)
+    probability: Tensor  # (M, slots), Eq. 8
+    scores: Tensor  # (M, slots), the probability of being an entity of that type
+
+    @property
+    def score(self) -> Tensor:
+        """The score of the nearest type, (M,)."""
+        return self.scores.gather(1, self.slot[:, None])[:, 0]
+
+
+def _proposed(
+    model: SpanProto, encoded: EncodedBatch, scores: Tensor, decoding: Decoding | None
+) -> Proposed:
+    """The extractor's candidates: those above theta, decoded; or all above the floor."""
+    lengths = encoded.batch.words.word_mask.sum(1)
+    if decoding is None:
+        limit, floor = model.config.extractor.max_candidates, model.config.decision.floor
+        found = top_candidates(scores, encoded.cells, limit, floor, lengths)
+        stands = found.keep
+    else:
+        found = model.extractor.candidates(scores, encoded.cells, lengths)
+        stands = decode(found, decoding).keep
+    row, place = found.keep.nonzero(as_tuple=True)
+    at = (row, place)
+    return Proposed(SpanPlaces(row, found.start[at], found.end[at]), found.score[at], stands[at])
+
+
+def _handed_in(
+    model: SpanProto, encoded: EncodedBatch, scores: Tensor, decoding: Decoding
+) -> Proposed:
+    """The released rule: decoded candidates that are not near a gold span, and the gold spans."""
+    own = _proposed(model, encoded, scores, decoding)
+    row, start, end = (
+        places[own.stands] for places in (own.spans.sentence, own.spans.start, own.spans.end)
+    )
+    found, gold = boundary_matrix(row, start, end, encoded.cells), model.gold_matrix(encoded)
+    row, first, last = ((found & ~near_gold(gold)) | gold).nonzero(as_tuple=True)
+    boundary = scores[row, first, last]
+    return Proposed(SpanPlaces(row, first, last + 1), boundary, torch.ones_like(row).bool())
+
+
+def _weigh(
+    model: SpanProto, encoded: EncodedBatch, proposed: Proposed, centres: Tensor
+) -> Evidence:
+    """Distances, type probabilities and scores of the proposed spans."""
+    placement = model.place(model.mention_states(encoded), proposed.spans, centres)
+    softmax_distance = model.classifier.softmax_distance(placement.squared)
+    log_p = type_log_probabilities(softmax_distance, placement.allowed)
+    distance = model.classifier.margin_distance(placement.squared)
+    odds = log_odds(proposed.boundary[:, None], log_p, distance, model.config.decision)
+    scores = odds.masked_fill(~placement.allowed, -torch.inf).sigmoid()
+    distance = distance.masked_fill(~placement.allowed, torch.inf)
+    return Evidence(log_p.argmax(-1), distance, log_p.exp(), scores)
+
+
+def _best_first(
+    proposed: Proposed, evidence: Evidence, likely: Tensor, decoding: Decoding
+) -> Proposed:
+    """The likely spans decoded in the order of their scores rather than their boundaries'."""
+    order = torch.where(likely, evidence.score, -1.0).argsort(descending=True, stable=True)
+    row = proposed.spans.sentence[order]
+    by_row = row.argsort(stable=True)  # best first within each sentence
+    order, row = order[by_row], row[by_row]
+    rows = int(row.max()) + 1 if len(row) else 0
+    sizes = torch.bincount(row, minlength=rows)
+    place = torch.arange(len(row), device=row.device) - (sizes.cumsum(0) - sizes)[row]
+    shape = (rows, int(sizes.max()) if len(row) else 0)
+
+    def grid(values: Tensor) -> Tensor:
+        return values.new_zeros(shape).index_put_((row, place), values[order])
+
+    spans = proposed.spans
+    found = Candidates(grid(spans.start), grid(spans.end), grid(evidence.score), grid(likely))
+    stands = torch.zeros_like(likely)
+    stands[order] = decode(found, decoding).keep[row, place]
+    return proposed._replace(stands=stands)
+
+
+def _outcomes(
+    model: SpanProto, stands: Tensor, evidence: Evidence, likely: Tensor
+) -> list[Outcome]:
+    """What became of each span; of several reasons against it, the one that came first."""
+    settings = model.config.classifier
+    rejects = settings.reject and model.config.decision.rule == "two-stage"
+    near = evidence.distance.amin(1) <= (settings.margin if rejects else torch.inf)
+    joint = model.config.decision.rule == "joint"
+    reasons: list[tuple[Outcome, list[bool]]] = [
+        ("overlap", (~stands).tolist()),
+        ("far", (~near).tolist()),
+        ("unlikely", (~likely).tolist()),
+    ]
+    if joint:  # what is unlikely was not decoded
+        reasons.reverse()
+    return [
+        next((name for name, holds in reasons if holds[at]), "kept") for at in range(len(stands))
+    ]
+
+
+def _by_sentence(
+    episodes: Sequence[Episode],
+    query: EpisodeBatch,
+    proposed: Proposed,
+    evidence: Evidence,
+    outcomes: Sequence[Outcome],
+) -> list[list[list[Candidate]]]:
+    """The spans as plain values, for each query sentence of each episode, in reading order."""
+    rows, results = iter(query.query_rows), []
+    sentence_at: dict[int, tuple[list[Candidate], Episode, slice]] = {}
+    first_slot = 0
+    for episode in episodes:
+        own = slice(first_slot, first_slot + len(episode.types))
+        first_slot = own.stop
+        results.append([list[Candidate]() for _ in episode.query])
+        for found in results[-1]:
+            sentence_at[next(rows)] = found, episode, own
+    spans = proposed.spans
+    columns = (spans.sentence, spans.start, spans.end, evidence.slot, proposed.boundary)
+    per_type = (evidence.distance, evidence.probability, evidence.scores)
+    for (row, start, end, slot, boundary), outcome, *values in sorted(
+        zip(
+            zip(*(column.tolist() for column in columns), strict=True),
+            outcomes,
+            *(table.tolist() for table in per_type),
+            strict=True,
+        ),
+        key=lambda item: item[0][:3],
+    ):
+        found, episode, own = sentence_at[row]
+        distances, probabilities, scores = (tuple(table[own]) for table in values)
+        label = episode.types[slot - own.start]
+        found.append(
+            Candidate(start, end, label, outcome, boundary, distances, probabilities, scores)
+        )
+    return results
