@@ -62,6 +62,7 @@ class EpisodeBatch(TensorBatch):
     sentence_weight: Tensor  # (S,), a sentence's share in the mean over all of its episode
     support_weight: Tensor  # (support_end,), its share in the mean over the support set
     query_weight: Tensor  # (S - query_start,), its share in the mean over the query set
+    episode: Tensor  # (S,), the number of a sentence's episode
     types: Tensor  # (S, slots), the types a sentence's spans may have: its episode's, if supported
     others: SpanPlaces  # entities of no type of the episode
     support_spans: LabelledSpans  # weighted for the mean of each type, 1 / K_t
@@ -140,6 +141,7 @@ def collate(
         sentence_weight=torch.tensor(_shares(rows, len(episodes))),
         support_weight=torch.tensor(_shares(support, len(episodes))),
         query_weight=torch.tensor(query_weight),
+        episode=torch.tensor([row.episode for row in rows], dtype=torch.long),
         types=torch.tensor(types)[[row.episode for row in rows]],
         others=_others(rows),
         support_spans=_labelled(support, 0, slots, support_span_weight),

@@ -30,6 +30,30 @@ METHODS: Mapping[str, MethodEntry] = {
         "Wang et al., EMNLP 2022",
         "finds spans by a boundary matrix, then gives each the type of its nearest prototype",
     ),
+    "protobert": MethodEntry(
+        "spanproto.methods.protobert:ProtoBert",
+        "ProtoBERT",
+        "Snell et al., NeurIPS 2017; Ding et al., ACL 2021",
+        "gives each word the type whose support words have the nearest mean, O being one more type",
+    ),
+    "nnshot": MethodEntry(
+        "spanproto.methods.nnshot:NNShot",
+        "NNShot",
+        "Yang and Katiyar, EMNLP 2020",
+        "gives each word the type of the nearest support word; trained as ProtoBERT",
+    ),
+    "structshot": MethodEntry(
+        "spanproto.methods.structshot:StructShot",
+        "StructShot",
+        "Yang and Katiyar, EMNLP 2020",
+        "NNShot with the best sequence of tags under transitions counted on the training data",
+    ),
+    "token-classifier": MethodEntry(
+        "spanproto.methods.token_classifier:TokenClassifier",
+        "token classifier",
+        "Devlin et al., NAACL 2019",
+        "a linear layer over word tags on the encoder, fine-tuned on the support set alone",
+    ),
 }
 """Every method by the name that the command line and configurations use."""
 
