@@ -1,6 +1,6 @@
 """The best sequence of tags against trying every sequence."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from spanproto.methods.parts.viterbi import viterbi
 
 def score(emissions, start, transitions, tags: tuple[int, ...]) -> float:
     total = start[tags[0]] + sum(emissions[place, tag] for place, tag in enumerate(tags))
-    return float(total + sum(transitions[a, b] for a, b in zip(tags, tags[1:], strict=False)))
+    return float(total + sum(transitions[a, b] for a, b in pairwise(tags)))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,4 +1,4 @@
-"""Algorithm 1 end to end: it learns, logs, resumes to the bit, and trains data-parallel."""
+"""Training end to end: it logs, resumes to the bit, and trains data-parallel."""
 
 import json
 import os
@@ -13,7 +13,6 @@ import pytest
 import synthetic
 import torch
 
-from spanproto.benchmark import evaluate
 from spanproto.checkpoint import load_model, load_tensors
 from spanproto.config import to_yaml
 from spanproto.data.formats import write_episodes, write_sentences
@@ -22,7 +21,7 @@ from spanproto.meta import MetaConfig
 from spanproto.training.loop import train
 from spanproto.training.optimization import rate_factor
 from spanproto.training.settings import RunConfig
-from spanproto.training.source import Shuffled, training_episodes, validation_episodes
+from spanproto.training.source import training_episodes, validation_episodes
 
 # As in this process: sums of floats depend on the number of threads.
 ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -77,24 +76,6 @@ def with_objective(run: RunConfig, **objective: object) -> RunConfig:
 
 def records(folder: Path | str) -> list[dict]:
     return [json.loads(line) for line in (Path(folder) / "log.jsonl").read_text().splitlines()]
-
-
-def test_it_learns_an_easy_task(run: RunConfig) -> None:
-    run = changed(
-        run,
-        steps=400,
-        learning_rate=5e-3,
-        episodes_per_step=4,
-        validate_every=400,
-        checkpoint_every=400,
-    )
-    run = with_objective(run, extractor_steps=30, extractor_data="support+query")
-    classifier = replace(run.model.classifier, margin=8.0)
-    encoder = replace(run.model.encoder, dropout=0.0)
-    run = replace(run, model=replace(run.model, classifier=classifier, encoder=encoder))
-    model = load_model(train(run))
-    report = evaluate(model, [synthetic.episode(seed) for seed in range(100, 110)], "crossdomain")
-    assert report.micro.f1 > 90
 
 
 def test_every_loss_term_is_logged_and_lambda_starts_after_t_prime(run: RunConfig) -> None:
@@ -231,17 +212,6 @@ def test_tensorboard_gets_the_losses(run: RunConfig) -> None:
     events.Reload()
     assert [event.step for event in events.Scalars("span")] == list(range(1, 13))
     assert "valid_f1" in events.Tags()["scalars"]
-
-
-def test_sources_are_shuffled_anew_each_time_and_reproducible(files: Path) -> None:
-    episodes = [synthetic.episode(seed) for seed in range(7)]
-    source = Shuffled(episodes, seed=3)
-    order = [source[i] for i in range(21)]
-    again = Shuffled(episodes, seed=3)
-    assert [again[i] for i in reversed(range(21))] == order[::-1]
-    key = [[episodes.index(e) for e in order[i : i + 7]] for i in (0, 7, 14)]
-    assert all(sorted(part) == list(range(7)) for part in key)
-    assert key[0] != key[1]
 
 
 def test_what_cannot_be_trained_on_is_said(run: RunConfig, files: Path) -> None:

@@ -99,4 +99,4 @@ class RunConfig:
         if isinstance(training, Mapping):
             own = {"output": f"runs/{name}", **method.training_defaults}
             content = {**content, "training": {**own, **training}}
-        return build(cls, content, types={"model": method.Config})
+        return build(cls, {"model": {}, **content}, types={"model": method.Config})
