@@ -55,7 +55,8 @@ def method_sections(name: str) -> str:
 def sections(config: type, name: str, without: typing.Collection[str] = (), level: int = 3) -> str:
     """A heading and a table for a dataclass, and the same for those inside it."""
     hints = typing.get_type_hints(config)
-    comments = dict(re.findall(r"^    (\w+):.*?  # (.*)$", inspect.getsource(config), re.M))
+    sources = [inspect.getsource(base) for base in config.__mro__ if dataclasses.is_dataclass(base)]
+    comments = dict(re.findall(r"^    (\w+):.*?  # (.*)$", "\n".join(sources), re.M))
     rows, inner = [], []
     for field in dataclasses.fields(config):
         if field.name in without:

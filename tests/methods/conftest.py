@@ -1,6 +1,6 @@
 """Every method trained once on an easy task, for the tests that all methods must pass."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,15 +8,10 @@ from typing import Any
 import pytest
 import synthetic
 
-from spanproto.adaptation import predict_adapted
-from spanproto.benchmark import evaluate
 from spanproto.checkpoint import load_model
 from spanproto.data.formats import write_sentences
-from spanproto.data.types import Episode
-from spanproto.evaluation import Report
 from spanproto.methods import method_named
 from spanproto.methods.base import Method
-from spanproto.prediction import predict_all
 from spanproto.training.loop import train
 from spanproto.training.settings import RunConfig
 
@@ -30,7 +25,6 @@ TRAINING: dict[str, dict[str, Any]] = {
         "training": {"steps": 400, "learning_rate": 5e-3},
     },
 }
-ADAPTATION: dict[str, dict[str, Any]] = {"token-classifier": {"steps": 60, "learning_rate": 1e-3}}
 
 
 @pytest.fixture(scope="session")
@@ -70,21 +64,3 @@ def save_encoder(model: Method, folder: Path) -> Path:
     model.encoder.transformer.save_pretrained(folder)
     model.encoder.words.tokenizer.save_pretrained(folder)
     return folder
-
-
-def adaptation_of(model: Method, settings: Mapping[str, Any] | None = None):
-    return model.adaptation({**ADAPTATION.get(model.name, {}), **(settings or {})})
-
-
-def found(model: Method, episodes: list[Episode]) -> list[list[list[tuple]]]:
-    """What a method finds, adapted if that is a part of it."""
-    if model.always_adapts:
-        predictions = predict_adapted(model, episodes, adaptation_of(model))
-    else:
-        predictions = predict_all(model, episodes)
-    return [[sorted(one.spans) for one in sentences] for sentences in predictions]
-
-
-def report_of(model: Method, episodes: list[Episode]) -> Report:
-    settings = adaptation_of(model) if model.always_adapts else None
-    return evaluate(model, episodes, "fewnerd", adaptation=settings)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import synthetic
 import torch
-from conftest import adaptation_of, found, report_of
+from every_method import adaptation_of, found, report_of
+from waiting import NoWaiting
 
 from spanproto.adaptation import adapt, predict_adapted
 from spanproto.checkpoint import load_model, save_model
@@ -63,6 +64,17 @@ def test_query_entities_without_support_are_no_trouble_in_training(model: Method
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     assert gradients
     assert all(gradient.isfinite().all() for gradient in gradients)
+
+
+def test_a_training_step_never_waits_for_the_device(model: Method) -> None:
+    if model.trains_on is None:
+        pytest.skip("not trained")
+    items = TEST[:2]
+    if model.trains_on == "sentences":
+        items = [sentence for episode in items for sentence in episode.support]
+    batch = model.prepare(items, step=1000)
+    with NoWaiting():
+        model.gradients(batch, step=1000, seed=0)
 
 
 def test_gold_query_spans_are_not_looked_at(model: Method) -> None:

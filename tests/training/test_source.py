@@ -8,7 +8,11 @@ import synthetic
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.data.types import Sentence
 from spanproto.training.settings import DataConfig
-from spanproto.training.source import Shuffled, training_sentences
+from spanproto.training.source import Shuffled, TrainingData
+
+
+def sentences_of(file: Path, types: str | None = None) -> list[Sentence]:
+    return list(TrainingData(DataConfig(train=[str(file)], train_types=types)).sentences())
 
 
 def test_items_are_shuffled_anew_each_time_and_reproducible() -> None:
@@ -32,10 +36,10 @@ def test_the_items_of_a_step_are_distinct() -> None:
 def test_sentences_of_files_and_of_episodes_are_taken_once(tmp_path: Path) -> None:
     corpus = synthetic.corpus(1, 5)
     write_sentences(tmp_path / "corpus.json", [*corpus, corpus[0].unlabelled()], "token-json")
-    assert list(training_sentences(DataConfig(train=[str(tmp_path / "corpus.json")]))) == corpus
+    assert sentences_of(tmp_path / "corpus.json") == corpus
     episodes = [synthetic.episode(1), synthetic.episode(2), synthetic.episode(1)]
     write_episodes(tmp_path / "episodes.jsonl", episodes, "token-episodes")
-    found = list(training_sentences(DataConfig(train=[str(tmp_path / "episodes.jsonl")])))
+    found = sentences_of(tmp_path / "episodes.jsonl")
     expected = [s for e in episodes[:2] for s in (*e.support, *e.query)]
     assert found == expected
 
@@ -44,7 +48,4 @@ def test_sentences_of_files_and_of_episodes_are_taken_once(tmp_path: Path) -> No
 def test_sentences_are_those_of_the_types_to_train_on(tmp_path: Path, types, kept) -> None:
     sentences = [synthetic.episode(1, [label]).support[0] for label in ("river", "tool")]
     write_sentences(tmp_path / "corpus.json", sentences, "token-json")
-    data = DataConfig(train=[str(tmp_path / "corpus.json")], train_types=types)
-    found = list(training_sentences(data))
-    assert len(found) == kept
-    assert all(isinstance(sentence, Sentence) for sentence in found)
+    assert sentences_of(tmp_path / "corpus.json", types) == sentences[:kept]

@@ -21,7 +21,7 @@ from spanproto.meta import MetaConfig
 from spanproto.training.loop import train
 from spanproto.training.optimization import rate_factor
 from spanproto.training.settings import RunConfig
-from spanproto.training.source import training_episodes, validation_episodes
+from spanproto.training.source import TrainingData, validation_episodes
 
 # As in this process: sums of floats depend on the number of threads.
 ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -217,9 +217,9 @@ def test_tensorboard_gets_the_losses(run: RunConfig) -> None:
 def test_what_cannot_be_trained_on_is_said(run: RunConfig, files: Path) -> None:
     data = run.data
     with pytest.raises(ConfigError, match="train names no file"):
-        training_episodes(replace(data, train=[]), 0)
+        TrainingData(replace(data, train=[]))
     with pytest.raises(DataError, match="give one kind"):
-        training_episodes(replace(data, train=[*data.train, *data.valid]), 0)
+        TrainingData(replace(data, train=[*data.train, *data.valid]))
     assert len(validation_episodes(replace(data, valid_episodes=2))) == 2
     assert len(validation_episodes(replace(data, valid=data.train, valid_episodes=4))) == 4
     assert validation_episodes(replace(data, valid=[])) == []

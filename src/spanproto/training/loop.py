@@ -32,9 +32,8 @@ from spanproto.training.settings import RunConfig, TrainingConfig
 from spanproto.training.source import (
     Shuffled,
     Source,
+    TrainingData,
     data_files,
-    training_episodes,
-    training_sentences,
     validation_episodes,
 )
 from spanproto.training.state import FILE, resume_state, save_state
@@ -49,11 +48,14 @@ def train(run: RunConfig, *, restart: bool = False) -> Path:
             f"{method.title()} needs no training but that on each support set; evaluate it on an "
             f"encoder: spanproto evaluate ENCODER EPISODES --method {run.method}"
         )
-    counted_by = f"{method.trains_on}_per_step"
-    per_step: int = getattr(settings, counted_by)
-    source = training_source(run, per_step)
-    valid = validation_episodes(run.data)
-    with join_world(settings.device, per_step, counted_by) as world:
+    data, valid = TrainingData(run.data), validation_episodes(run.data)
+    per_step = settings.per_step(method.trains_on)
+    source: Source[Any] = (
+        data.episodes(settings.seed)
+        if method.trains_on == "episodes"
+        else Shuffled(list(data.sentences()), settings.seed, per_step)
+    )
+    with join_world(settings.device, per_step, f"{method.trains_on}_per_step") as world:
         torch.manual_seed(settings.seed)
         model = method.from_config(run.model).to(world.device)
         model.bf16 = settings.precision == "bf16" or (
@@ -62,15 +64,9 @@ def train(run: RunConfig, *, restart: bool = False) -> Path:
         if restart and world.leads:
             (folder / FILE).unlink(missing_ok=True)
         world.wait()
+        model.begin_training(data.sentences(), settings.steps)
         Trainer(run, world, model, source, per_step, valid).run()
     return folder / "model"
-
-
-def training_source(run: RunConfig, per_step: int) -> Source[Any]:
-    """The episodes or sentences that the run's method trains on."""
-    if method_named(run.method).trains_on == "episodes":
-        return training_episodes(run.data, run.training.seed)
-    return Shuffled(list(training_sentences(run.data)), run.training.seed, per_step)
 
 
 class Trainer:
@@ -89,7 +85,6 @@ class Trainer:
         self.settings: TrainingConfig = run.training
         self.folder = Path(self.settings.output)
         self.source, self.per_step, self.valid = source, per_step, valid
-        model.begin_training(training_sentences(run.data), self.settings.steps)
         self.optimizer = make_optimizer(model, self.settings)
         self.progress = resume_state(self.folder, run, model, self.optimizer)
 

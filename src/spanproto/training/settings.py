@@ -71,6 +71,10 @@ class TrainingConfig:
         require(0 <= self.warmup <= 1, "training.warmup is a share of the steps, between 0 and 1")
         require(self.clip > 0, "training.clip must be positive")
 
+    def per_step(self, items: Literal["episodes", "sentences"]) -> int:
+        """How many of what a method trains on are in a step."""
+        return self.episodes_per_step if items == "episodes" else self.sentences_per_step
+
 
 @dataclass(frozen=True)
 class RunConfig:

@@ -6,7 +6,7 @@ step, split over processes, and prefetched, and still see the same episodes or s
 
 import random
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -54,30 +54,40 @@ class Shuffled(Generic[Item]):
         return self.items[self._order[place]]
 
 
-def training_episodes(config: DataConfig, seed: int) -> Source[Episode]:
-    """The episodes to train on."""
-    if _train_on_episodes(config):
-        return Shuffled(_read_episodes(config.train, config), seed)
-    return _sampler(config.train, config.train_types, config, seed)
+class TrainingData:
+    """The training files, read once: episodes, or labelled sentences to draw them from."""
 
+    def __init__(self, config: DataConfig) -> None:
+        if not config.train:
+            raise ConfigError("data.train names no file; give episode files or labelled sentences")
+        self.config = config
+        self._episodes: list[Episode] = []
+        self._sentences: list[Sentence] = []
+        if _hold_episodes(config.train, config):
+            self._episodes = _read_episodes(config.train, config)
+        else:
+            self._sentences = _read_sentences(config.train, config)
 
-def training_sentences(config: DataConfig) -> Iterator[Sentence]:
-    """The distinct sentences of the training data, those of episodes included.
+    def episodes(self, seed: int) -> Source[Episode]:
+        """The episodes to train on."""
+        if self._episodes:
+            return Shuffled(self._episodes, seed)
+        return _sampler(self._sentences, self.config.train_types, self.config, seed)
 
-    Of sentences with the same words the first is taken.
-    """
-    if _train_on_episodes(config):
-        episodes = _read_episodes(config.train, config)
-        sentences = [s for e in episodes for part in (e.support, e.query) for s in part]
-    else:
-        sentences = [s for name in config.train for s in read_sentences(name, config.format)]
-        if config.train_types is not None:
-            sentences = sentences_of_split(sentences, read_types(config.train_types))
-    seen: set[tuple[str, ...]] = set()
-    for sentence in sentences:
-        if sentence.words not in seen:
-            seen.add(sentence.words)
-            yield sentence
+    def sentences(self) -> Iterator[Sentence]:
+        """The distinct sentences to train on, those of episodes where these are given.
+
+        Of sentences with the same words the first is taken.
+        """
+        sentences = self._sentences
+        if self.config.train_types is not None:
+            sentences = sentences_of_split(sentences, read_types(self.config.train_types))
+        in_episodes = (s for e in self._episodes for part in (e.support, e.query) for s in part)
+        seen: set[tuple[str, ...]] = set()
+        for sentence in chain(sentences, in_episodes):
+            if sentence.words not in seen:
+                seen.add(sentence.words)
+                yield sentence
 
 
 def validation_episodes(config: DataConfig) -> list[Episode]:
@@ -86,19 +96,14 @@ def validation_episodes(config: DataConfig) -> list[Episode]:
         return []
     if _hold_episodes(config.valid, config):
         return _read_episodes(config.valid, config)[: config.valid_episodes]
-    sampler = _sampler(config.valid, config.valid_types, config, VALIDATION_SEED)
+    sentences = _read_sentences(config.valid, config)
+    sampler = _sampler(sentences, config.valid_types, config, VALIDATION_SEED)
     return list(islice(sampler, config.valid_episodes))
 
 
 def data_files(config: DataConfig) -> list[Path]:
     """All files that the run reads."""
     return [Path(name) for name in [*config.train, *config.valid]]
-
-
-def _train_on_episodes(config: DataConfig) -> bool:
-    if not config.train:
-        raise ConfigError("data.train names no file; give episode files or labelled sentences")
-    return _hold_episodes(config.train, config)
 
 
 def _hold_episodes(files: Sequence[str], config: DataConfig) -> bool:
@@ -115,11 +120,15 @@ def _read_episodes(files: Sequence[str], config: DataConfig) -> list[Episode]:
     return [episode for name in files for episode in read_supported_episodes(name, config.format)]
 
 
+def _read_sentences(files: Sequence[str], config: DataConfig) -> list[Sentence]:
+    return [sentence for name in files for sentence in read_sentences(name, config.format)]
+
+
 def _sampler(
-    files: Sequence[str], types: str | None, config: DataConfig, seed: int
+    sentences: Sequence[Sentence], types: str | None, config: DataConfig, seed: int
 ) -> EpisodeSampler:
     return EpisodeSampler(
-        (sentence for name in files for sentence in read_sentences(name, config.format)),
+        sentences,
         config.ways,
         config.shots,
         config.query_shots,
