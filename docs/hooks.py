@@ -1,4 +1,4 @@
-"""Fills the configuration page from the dataclasses, so that it cannot go out of date."""
+"""Fills pages from the code and from the measured results, so that they cannot go out of date."""
 
 import dataclasses
 import inspect
@@ -25,10 +25,17 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "method settings": "\n".join(method_sections(name) for name in METHODS),
         "adaptation settings": sections(AdaptationConfig, "adaptation"),
         "methods": method_table(),
+        "measured results": measured_results(),
     }
     for name, text in filled.items():
         markdown = markdown.replace(f"{{{{ {name} }}}}", text)
     return markdown
+
+
+def measured_results() -> str:
+    """The page of the measured results without its title."""
+    page = Path(__file__).parents[1] / "results" / "README.md"
+    return page.read_text("utf-8").partition("\n")[2].strip()
 
 
 def method_table() -> str:

@@ -36,5 +36,14 @@ def episode(seed: int = 0, types: Sequence[str] = TYPES[:3], query: int = 3) -> 
     return Episode(tuple(types), support, tuple(sentence(rng, types) for _ in range(query)))
 
 
+def varied_episode(seed: int) -> Episode:
+    """An episode of three of the types, with query sentences of any length up to thirty words."""
+    rng = random.Random(seed)
+    types = rng.sample(TYPES, 3)
+    support = tuple(sentence(rng, [label]) for label in types)
+    query = tuple(sentence(rng, types, rng.randint(0, 6)) for _ in range(3))
+    return Episode(tuple(types), support, query)
+
+
 def vocabulary() -> list[str]:
     return FILLERS + [name for names in NAMES.values() for name in names]

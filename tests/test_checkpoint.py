@@ -7,10 +7,12 @@ import pytest
 import synthetic
 import torch
 
-from spanproto.checkpoint import SETTINGS, WEIGHTS, load_model, load_tensors, save_model
+from spanproto.checkpoint import SETTINGS, load_model, save_model
 from spanproto.errors import CheckpointError
 from spanproto.model import SpanProto
 from spanproto.prediction import predict
+from spanproto.tensor_file import load_tensors
+from spanproto.weights import WEIGHTS
 
 
 @pytest.fixture
@@ -51,6 +53,13 @@ def test_another_version_is_refused(saved: Path) -> None:
     (saved / SETTINGS).write_text(json.dumps(content | {"format_version": 99}))
     with pytest.raises(CheckpointError, match="checkpoint format 99"):
         load_model(saved)
+
+
+def test_models_from_before_there_were_other_methods_are_spanproto_models(saved: Path) -> None:
+    content = json.loads((saved / SETTINGS).read_text()) | {"format_version": 1}
+    del content["method"], content["model"]["objective"]
+    (saved / SETTINGS).write_text(json.dumps(content))
+    assert isinstance(load_model(saved), SpanProto)
 
 
 def test_what_is_no_model_is_refused(tmp_path: Path) -> None:

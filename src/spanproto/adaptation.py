@@ -6,13 +6,16 @@ looked at until the copy predicts them.
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 import torch
 
+from spanproto.batch import TensorBatch
 from spanproto.config import require
 from spanproto.data.types import Episode
 from spanproto.errors import ConfigError
@@ -43,11 +46,12 @@ class AdaptationConfig:
     dropout: bool = True
     seed: int = 42
     tuning: TuningConfig = field(default_factory=TuningConfig)
+    sentences_per_step: int = 64  # a larger support set is seen a random part at a time
     episodes_at_once: int = 32
     tokens_at_once: int = 40_000  # sub-tokens of support sentences in a batch
 
     def __post_init__(self) -> None:
-        for name in ("steps", "check_every", "folds", "episodes_at_once"):
+        for name in ("steps", "check_every", "folds", "sentences_per_step", "episodes_at_once"):
             require(getattr(self, name) > 0, f"adaptation.{name} must be positive")
         require(self.learning_rate > 0, "adaptation.learning_rate must be positive")
         for name in ("head_learning_rate", "weight_decay", "joint_weight", "seconds"):
@@ -70,9 +74,9 @@ def adapt(
     with torch.random.fork_rng(devices=_gpus(model)):
         torch.manual_seed(config.seed)
         adapted = stack(model.for_episodes(episodes), len(episodes), config.tuning)
-        batch = adapted.support_batch(episodes).to(model.device)
         optimizer = _optimizer(adapted, config)
-        for step in range(config.steps):
+        batches = _batches(adapted, episodes, config)
+        for step, batch in zip(range(config.steps), batches, strict=False):
             if config.seconds is not None and time.monotonic() - began > config.seconds:
                 break
             adapted.train(config.dropout)
@@ -86,6 +90,30 @@ def adapt(
             if after_step is not None and not after_step(step + 1, adapted):
                 break
     return adapted.eval()
+
+
+def _batches(
+    model: Method, episodes: Sequence[Episode], config: AdaptationConfig
+) -> Iterator[TensorBatch]:
+    """The batch of each step: the support sets, always the same, or random parts of large ones."""
+    whole = all(len(episode.support) <= config.sentences_per_step for episode in episodes)
+    batch: TensorBatch | None = None
+    for step in count():
+        if batch is None or not whole:
+            rng = random.Random(f"{config.seed}/{step}")
+            parts = [random_part(episode, config.sentences_per_step, rng) for episode in episodes]
+            batch = model.support_batch(parts).to(model.device)
+        yield batch
+
+
+def random_part(episode: Episode, most: int, rng: random.Random) -> Episode:
+    """The episode with at most so many support sentences, at least one of them with an entity."""
+    if len(episode.support) <= most:
+        return episode
+    labelled = [sentence for sentence in episode.support if sentence.spans]
+    first = rng.choice(labelled)
+    rest = rng.sample([s for s in episode.support if s is not first], most - 1)
+    return replace(episode, support=(first, *rest))
 
 
 def adapt_to_one(model: Model, episode: Episode, config: AdaptationConfig) -> Model:

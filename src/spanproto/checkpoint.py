@@ -1,7 +1,7 @@
 """Models on disk: weights as safetensors, settings as JSON; no pickle is ever read or written.
 
 A model directory holds `spanproto.json` (format version, method and model settings), the encoder's
-`config.json` and tokenizer files, and `model.safetensors`.
+`config.json` and tokenizer files, the weights (see `weights.py`), and a model card, `README.md`.
 """
 
 import json
@@ -10,25 +10,49 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from spanproto import config
-from spanproto.data.files import atomic_writer, parse_json, read_text, replaced_when_done
+from spanproto.data.files import atomic_writer, parse_json, read_text
 from spanproto.encoder import Encoder
 from spanproto.errors import CheckpointError, ConfigError, DataError
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method, MethodConfig
+from spanproto.model import SpanProto
+from spanproto.model_card import model_card, save_card
+from spanproto.tensor_file import load_tensors as load_tensors
+from spanproto.tensor_file import save_tensors as save_tensors
+from spanproto.weights import load_weights, save_weights
 
 FORMAT_VERSION = 2
-SETTINGS, WEIGHTS = "spanproto.json", "model.safetensors"
+SETTINGS = "spanproto.json"
 
 
-def save_model(model: Method, directory: Path) -> None:
-    """Write a model directory; an older model in it is replaced only once the new one is whole."""
+def save_model(
+    model: Method,
+    directory: Path,
+    *,
+    half: bool = False,
+    shard_bytes: int | None = None,
+    labels: Sequence[str] = (),
+) -> None:
+    """Write a model directory; older weights in it are replaced only once the new ones are whole.
+
+    `half` and `shard_bytes` make the weights smaller and cut them into files; `labels` are the
+    types that the model was fitted to, for its card.
+    """
     save_settings(model, directory)
-    save_tensors(directory / WEIGHTS, dict(model.state_dict()))
+    save_weights(directory, model.state_dict(), half=half, shard_bytes=shard_bytes)
+    save_card(
+        directory,
+        model_card(
+            encoder=model.config.encoder.name,
+            parameters=sum(parameter.numel() for parameter in model.parameters()),
+            labels=labels,
+            origin=model.origin,
+            method=model.name,
+        ),
+    )
 
 
 def save_settings(model: Method, directory: Path) -> None:
@@ -70,15 +94,22 @@ def load_model(
     known = {field.name for field in fields(wanted.Config)}
     values = {key: v for key, v in content["model"].items() if key in known or wanted is saved}
     try:
-        model_config = _configured(wanted, values, overrides)
+        _configured(wanted, values)
     except ConfigError as error:
         raise CheckpointError(f"{directory / SETTINGS}: {error}") from None
+    model_config = _configured(wanted, values, overrides)
     model = wanted(Encoder.from_architecture(directory, model_config.encoder), model_config)
-    tensors, _ = load_tensors(directory / WEIGHTS)
-    fill(model, tensors, directory / WEIGHTS)
+    fill(model, load_weights(directory), directory)
     origin = content.get("origin")
     model.origin = origin if isinstance(origin, dict) else {}
     return model.eval()
+
+
+def load_spanproto(source: Path | str) -> SpanProto:
+    """The SpanProto model saved in the directory `source`; another method's is refused."""
+    model = load_model(source, SpanProto.name)
+    assert isinstance(model, SpanProto)
+    return model
 
 
 def _model_directory(source: Path) -> Path | None:
@@ -101,7 +132,7 @@ def _from_encoder(source: str, method: str | None, overrides: Sequence[str]) -> 
 
 
 def _configured(
-    method: type[Method], values: Mapping[str, Any], overrides: Sequence[str]
+    method: type[Method], values: Mapping[str, Any], overrides: Sequence[str] = ()
 ) -> MethodConfig:
     return config.build(method.Config, config.apply_overrides(values, overrides), "model")
 
@@ -113,11 +144,13 @@ def _read_settings(path: Path) -> dict[str, Any]:
     except DataError as error:
         raise CheckpointError(str(error)) from None
     version = content.get("format_version") if isinstance(content, dict) else None
-    if version != FORMAT_VERSION:
+    if version not in (1, FORMAT_VERSION):
         raise CheckpointError(
             f"{path}: checkpoint format {version!r}, but this spanproto reads format "
             f"{FORMAT_VERSION}; install the spanproto version that wrote it, or train again"
         )
+    if version == 1:  # from before there were other methods
+        content["method"] = SpanProto.name
     if not (isinstance(content.get("model"), dict) and content.get("method") in METHODS):
         raise CheckpointError(
             f"{path}: the model's settings are missing or its method is unknown; save it again"
@@ -137,27 +170,3 @@ def fill(model: Method, tensors: dict[str, Tensor], source: Path) -> None:
                 f"{tuple(tensor.shape)}; its settings belong to another model"
             )
     model.load_state_dict({name: tensors[name] for name in state})
-
-
-def save_tensors(
-    path: Path, tensors: dict[str, Tensor], about: dict[str, Any] | None = None
-) -> None:
-    """Write tensors, with plain values `about` them, as one file that is whole or not there."""
-    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    with replaced_when_done(path) as temporary:
-        # One entry only: the file's bytes would depend on the order of several.
-        save_file(whole, temporary, metadata={"about": json.dumps(about or {})})
-
-
-def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors of a file and the values saved with them."""
-    try:
-        with safe_open(path, framework="pt") as file:
-            about = json.loads((file.metadata() or {}).get("about", "{}"))
-            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
-    except FileNotFoundError:
-        raise CheckpointError(f"{path}: no such file; the checkpoint is incomplete") from None
-    except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(
-            f"{path}: truncated or damaged ({error}); restore it or save the model again"
-        ) from None

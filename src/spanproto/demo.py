@@ -17,7 +17,7 @@ import torch
 from spanproto import demo_text
 from spanproto.adaptation import AdaptationConfig, predict_adapted
 from spanproto.benchmark import evaluate, score_predictions
-from spanproto.checkpoint import load_model
+from spanproto.checkpoint import load_spanproto
 from spanproto.classifier import ClassifierConfig
 from spanproto.data.formats import read_sentences, write_episodes
 from spanproto.data.sampler import EpisodeSampler
@@ -26,7 +26,7 @@ from spanproto.display import Annotator
 from spanproto.encoder import EncoderConfig
 from spanproto.evaluation import Report
 from spanproto.extractor import ExtractorConfig
-from spanproto.model import ModelConfig, SpanProto
+from spanproto.model import ModelConfig
 from spanproto.objective import ObjectiveConfig
 from spanproto.prediction import SentencePrediction
 from spanproto.samples import HELD_OUT_DOMAIN, TRAINING_DOMAINS, sample_path
@@ -88,7 +88,7 @@ def _run(config: DemoConfig, say: Callable[[str], None], colour: bool, program: 
     began = time.monotonic()
     write_episodes(config.training_file, _training_episodes(config, corpora), "token-episodes")
     run = run_config(config, _encoder(config, corpora))
-    model = cast(SpanProto, load_model(train(run, restart=True)))
+    model = load_spanproto(train(run, restart=True))
     say(f"Trained in {time.monotonic() - began:.0f} seconds.\n")
 
     sampler = EpisodeSampler(held_out, ways=3, shots=5, seed=config.seed)

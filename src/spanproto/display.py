@@ -7,6 +7,8 @@ from itertools import cycle
 from typing import Any, TextIO
 
 from spanproto.data.types import Span
+from spanproto.output.document import Document
+from spanproto.output.nesting import Mark, nested
 
 _COLOURS = ("36", "33", "35", "32", "34", "31")  # ANSI foregrounds, told apart by most eyes
 _NO_BLANK_BEFORE = re.compile(r" (?=(?:[,.;:!?)\]%]|'s\b|n't\b))")
@@ -41,12 +43,28 @@ class Annotator:
             position = span.end
         return running_text([*parts, *words[position:]])
 
+    def document(self, document: Document) -> str:
+        """The user's own text, with every entity marked where it is, one within another."""
+        text = document.text
+
+        def marked(marks: Sequence[Mark], start: int, end: int, around: str = "") -> str:
+            parts = []
+            for mark in marks:
+                label = mark.entity.label
+                within = marked(mark.inner, mark.start, mark.end, self._opening(label))
+                parts += [text[start : mark.start], self._marked(within, label), around]
+                start = mark.end
+            return "".join([*parts, text[start:end]])
+
+        return marked(nested(document.placed()), 0, len(text))
+
+    def _opening(self, label: str) -> str:
+        return f"\033[1;{self._colour_of[label]}m" if label in self._colour_of else ""
+
     def _marked(self, text: str, label: str) -> str:
         if label not in self._colour_of:
             return f"[{text} | {label}]"
-        return (
-            f"\033[1;{self._colour_of[label]}m{text}\033[0;{self._colour_of[label]}m {label}\033[0m"
-        )
+        return f"{self._opening(label)}{text}\033[0;{self._colour_of[label]}m {label}\033[0m"
 
 
 def table(rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> list[str]:

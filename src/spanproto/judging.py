@@ -1,6 +1,7 @@
 """The verdict on every span that the extractor proposes: its nearest type, or why it has none."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import torch
@@ -8,7 +9,7 @@ from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces, collate
 from spanproto.classifier import type_log_probabilities
-from spanproto.data.types import Episode
+from spanproto.data.types import Episode, Span
 from spanproto.decision import log_odds
 from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode, top_candidates
 from spanproto.model import EncodedBatch, SpanProto
@@ -16,6 +17,7 @@ from spanproto.objective import near_gold
 
 CandidateRule = Literal["model", "released"]
 Outcome = Literal["kept", "overlap", "far", "unlikely"]
+SENTENCES_AT_ONCE = 128
 
 
 class Candidate(NamedTuple):
@@ -40,17 +42,48 @@ class Candidate(NamedTuple):
         return torch.tensor(self.boundary_score).sigmoid().item()
 
     @property
+    def span(self) -> Span:
+        """The span with its nearest type, as plain data."""
+        return Span(self.start, self.end, self.label)
+
+    @property
     def score(self) -> float:
         """How probably the span is an entity of its nearest type."""
-        return max(self.scores)
+        return self.scores[self.type_probabilities.index(max(self.type_probabilities))]
 
 
 @torch.inference_mode()
 def support_prototypes(model: SpanProto, episodes: Sequence[Episode]) -> Tensor:
-    """The prototypes (slots, d) of all types of all episodes."""
+    """The prototypes (slots, d) of all types of all episodes.
+
+    The support set of an episode that comes alone may be of any size: it is encoded in parts.
+    """
     model.eval()
-    support = collate(episodes, model.encoder.words, "support", model.stacked).to(model.device)
-    return model.prototypes(model.mention_states(model.encode(support)))
+    alone = len(episodes) == 1 and len(episodes[0].support) > SENTENCES_AT_ONCE
+    totals, shots = [], []
+    for part in _support_parts(episodes[0]) if alone else [episodes]:
+        support = collate(part, model.encoder.words, "support", model.stacked).to(model.device)
+        means = model.support_means(model.mention_states(model.encode(support)))
+        shots.append(torch.bincount(support.support_spans.slot, minlength=len(means)))
+        totals.append(means * shots[-1][:, None])
+    means = torch.stack(totals).sum(0) / torch.stack(shots).sum(0).clamp(min=1)[:, None]
+    return model.classifier.settle(means)
+
+
+def _support_parts(episode: Episode) -> list[list[Episode]]:
+    """The episode with a part of its support sentences each; those without entities are no use."""
+    labelled = sorted((s for s in episode.support if s.spans), key=lambda s: len(s.words))
+    starts = range(0, len(labelled), SENTENCES_AT_ONCE)
+    return [
+        [
+            replace(
+                episode,
+                support=tuple(labelled[at : at + SENTENCES_AT_ONCE]),
+                descriptions=episode.descriptions if at == 0 else (),
+            )
+        ]
+        for at in starts
+    ]
 
 
 @torch.inference_mode()

@@ -99,9 +99,12 @@ class SpanProto(Method):
 
     def prototypes(self, states: MentionStates) -> Tensor:
         """The prototypes c_t (slots, d) of every type of every episode, Eq. 5-6."""
+        return self.classifier.settle(self.support_means(states))
+
+    def support_means(self, states: MentionStates) -> Tensor:
+        """The prototypes before they are put on the sphere, if there is one."""
         spans, slots = states.batch.support_spans, states.batch.types.shape[1]
-        means = prototypes(states.represent(spans), spans.weight, spans.slot, slots)
-        return self.classifier.settle(means)
+        return prototypes(states.represent(spans), spans.weight, spans.slot, slots)
 
     def squared_distance_to_others(self, states: MentionStates) -> Tensor:
         """From each support span to the prototype that the others of its type make, (P,)."""

@@ -129,6 +129,26 @@ def stack(model: Model, copies: int, tuning: TuningConfig) -> Model:
     return stacked
 
 
+def unstacked(model: Model) -> Model:
+    """A stack of one as a plain model with the same weights, such as can be saved."""
+
+    def change(name: str, module: nn.Module) -> nn.Module | None:
+        if isinstance(module, StackedLinear):
+            bias = None if module.bias is None else module.bias[0]
+            return _linear(module.weight[0], bias)
+        if isinstance(module, LowRankLinear):
+            shared = module.linear
+            assert isinstance(shared, nn.Linear)
+            return _linear(shared.weight + module.up[0] @ module.down[0], shared.bias)
+        if isinstance(module, StackedLayerNorm):
+            norm = nn.LayerNorm(module.shape, eps=module.eps, device="meta")
+            norm.weight, norm.bias = _kept(module.weight[0]), _kept(module.bias[0])
+            return norm
+        return None
+
+    return cast(Model, _rebuilt(model, "", change))
+
+
 def can_stack(model: Method) -> bool:
     """Whether several episodes can share a batch of this model."""
     return model.encoder.transformer.config.model_type in STACKABLE
@@ -155,6 +175,18 @@ def _frozen(module: nn.Module) -> nn.Module:
         for key, p in module._parameters.items()
     }
     return twin
+
+
+def _linear(weight: Tensor, bias: Tensor | None) -> nn.Linear:
+    linear = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None, device="meta")
+    linear.weight = _kept(weight)
+    if bias is not None:
+        linear.bias = _kept(bias)
+    return linear
+
+
+def _kept(tensor: Tensor) -> nn.Parameter:
+    return nn.Parameter(tensor.detach().clone(), requires_grad=False)
 
 
 def _repeated(tensor: Tensor, copies: int) -> nn.Parameter:

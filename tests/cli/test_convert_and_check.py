@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import spacy
 
 from spanproto.data.formats import read_episodes, read_sentences, write_episodes, write_sentences
 from spanproto.data.types import Episode, Sentence, Span
@@ -160,6 +161,77 @@ def test_what_the_output_cannot_hold(tmp_path: Path) -> None:
     ran = spanproto("convert", source, target, "--to", "conll")
     assert_refused(ran, "holds sentences and episodes are needed")
     assert_refused(spanproto("convert", source, target, "--scheme", "bio"), "no tag scheme")
+
+
+CUT = {"text": "Ada Lovelace wrote", "label": [[0, 10, "PER"], [12, 13, "X"]]}
+
+
+def test_entities_that_cut_words(tmp_path: Path) -> None:
+    source, target = tmp_path / "export.jsonl", tmp_path / "out.conll"
+    source.write_text(json.dumps(CUT) + "\n")
+    message = f"{source}:1: entity [0, 10) 'Ada Lovela'"
+    assert_refused(spanproto("convert", source, target), message)
+    assert_refused(
+        spanproto("convert", source, target, "--boundaries", "widen"), "choose refuse or snap"
+    )
+    ran = spanproto("convert", source, target, "--boundaries", "snap")
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert ran.stderr == (
+        f"warning: {source}:1: entity [12, 13) ' ' of type 'X' touches no word and was left out\n"
+    )
+    assert target.read_text() == "Ada\tB-PER\nLovelace\tI-PER\nwrote\tO\n"
+
+
+def test_check_with_boundaries(tmp_path: Path) -> None:
+    source = tmp_path / "export.jsonl"
+    source.write_text(json.dumps(CUT) + "\n")
+    ran = spanproto("data", "check", source, "--json")
+    assert (ran.returncode, len(json.loads(ran.stdout)["problems"])) == (1, 1)
+    ran = spanproto("data", "check", source, "--json", "--boundaries", "snap")
+    report = json.loads(ran.stdout)
+    assert (ran.returncode, report["format"], report["entities"]) == (0, "doccano", 1)
+    assert [warning["line"] for warning in report["warnings"]] == [1]
+
+
+def test_binary_files(tmp_path: Path) -> None:
+    source = tmp_path / "corpus.spacy"
+    write_sentences(tmp_path / "in.txt", [ANNA], "fewnerd")
+    assert spanproto("convert", tmp_path / "in.txt", source).returncode == 0
+    ran = spanproto("data", "check", source)
+    assert ran.returncode == 0
+    assert "format               spacy" in ran.stdout
+    assert spanproto("convert", source, tmp_path / "out.conll").returncode == 0
+    assert read_sentences(tmp_path / "out.conll") == [ANNA]
+    (tmp_path / "picture").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    for command in (["convert"], ["data", "check"]):
+        target = [tmp_path / "out.json"] if command == ["convert"] else []
+        assert_refused(spanproto(*command, tmp_path / "picture", *target), "a binary file")
+
+
+def test_problems_without_a_line(tmp_path: Path) -> None:
+    source = tmp_path / "corpus.spacy"
+    docs = [spacy.blank("en")(text) for text in ("Ada", " ")]
+    spacy.tokens.DocBin(docs=docs).to_disk(source)
+    ran = spanproto("data", "check", source)
+    assert ran.returncode == 1
+    assert "\n  document 1: the sentence has no words; leave it out\n" in ran.stdout
+    (problem,) = json.loads(spanproto("data", "check", source, "--json").stdout)["problems"]
+    assert problem["line"] is None
+
+
+def test_formats_that_are_only_read(tmp_path: Path) -> None:
+    write_sentences(tmp_path / "in.txt", [ANNA], "fewnerd")
+    ran = spanproto("convert", tmp_path / "in.txt", tmp_path / "out.jsonl", "--to", "prodigy")
+    assert_refused(ran, "the format prodigy is only read")
+
+
+def test_many_warnings_are_counted(tmp_path: Path) -> None:
+    source = tmp_path / "in.conll"
+    source.write_text("a\tB-X\n\nb\tI-X\n\nc\tI-X\n")
+    ran = spanproto("convert", source, tmp_path / "out.json")
+    assert ran.returncode == 0
+    assert ran.stderr.startswith(f"warning: {source}:3: tag 'I-X' breaks")
+    assert ran.stderr.endswith("(and 1 more: spanproto data check)\n")
 
 
 def test_check_of_a_clean_file(tmp_path: Path) -> None:

@@ -410,6 +410,10 @@ def test_the_table_of_formats_is_complete() -> None:
         "char-jsonl",
         "token-json",
         "token-episodes",
+        "doccano",
+        "label-studio",
+        "prodigy",
+        "spacy",
     }
     assert all(name == form.name and form.description for name, form in FORMATS.items())
 

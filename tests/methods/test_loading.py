@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from spanproto.checkpoint import load_model, save_model
+from spanproto.checkpoint import load_model, load_spanproto, save_model
 from spanproto.encoder import EncoderConfig
 from spanproto.errors import CheckpointError, ConfigError
 from spanproto.methods import method_named
@@ -17,7 +17,7 @@ from spanproto.model import SpanProto
 @pytest.fixture
 def saved(tiny_encoder: Path, tmp_path: Path) -> Path:
     model = ProtoBert.from_config(ProtoBertConfig(EncoderConfig(str(tiny_encoder)), dropout=0.25))
-    model.transitions.copy_(torch.arange(9).view(3, 3))
+    model.transitions.copy_(100_003 * torch.arange(9).view(3, 3))
     model.origin = {"seed": 5}
     save_model(model, tmp_path / "model")
     return tmp_path
@@ -30,14 +30,18 @@ def test_methods_trained_alike_share_weights(saved: Path) -> None:
     assert model.origin == {"seed": 5}
     for name, tensor in load_model(saved).state_dict().items():
         assert torch.equal(model.state_dict()[name], tensor)
-    save_model(model, saved / "other")
+    save_model(model, saved / "other", half=True)
+    assert torch.equal(load_model(saved / "other").transitions, model.transitions)
     assert load_model(saved / "other", "nnshot").config.dropout == 0.25  # has no temperature
 
 
 def test_weights_that_do_not_fit_are_refused(saved: Path, tiny_model: SpanProto) -> None:
     with pytest.raises(CheckpointError, match=r"ProtoBERT do not serve SpanProto; .* spanproto$"):
         load_model(saved, "spanproto")
+    with pytest.raises(CheckpointError, match="ProtoBERT do not serve SpanProto"):
+        load_spanproto(saved)
     save_model(tiny_model, saved / "span")
+    assert load_spanproto(saved / "span").config == tiny_model.config
     with pytest.raises(
         CheckpointError, match=r"SpanProto do not serve NNShot.*nnshot or protobert or structshot"
     ):
@@ -49,7 +53,7 @@ def test_unknown_names_come_with_the_nearest(saved: Path) -> None:
         load_model(saved, "structsho")
     with pytest.raises(ConfigError, match="no method 'bert'; "):
         method_named("bert")
-    with pytest.raises(CheckpointError, match=r"'model\.dropot'; did you mean 'dropout'"):
+    with pytest.raises(ConfigError, match=r"^there is no setting 'model\.dropot'; did you mean"):
         load_model(saved, overrides=["dropot=0.1"])
 
 

@@ -36,7 +36,7 @@ def test_the_best_sequence_by_hand(model: StructShot) -> None:
     # Of I: O, same and other have a third each, so going on costs no more than changing.
     assert spans(model, "old", "near") == [Span(0, 1, "x"), Span(1, 2, "y")]
     # Going on becomes four times as probable, at temperature 0.32 worth 0.32 log 4 = 0.44 > 0.4.
-    model.transitions[2] = torch.tensor([1.0, 4, 1])
+    model.transitions[2] = torch.tensor([1, 4, 1])
     assert spans(model, "old", "near") == [Span(0, 2, "x")]
     # At temperature 0.2 it is worth 0.28 < 0.4 only.
     model.config = replace(model.config, temperature=0.2)

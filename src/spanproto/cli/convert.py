@@ -40,6 +40,12 @@ def convert(
     from_scheme: Annotated[
         str | None, typer.Option(help="Tag scheme of IN.", show_default="found")
     ] = None,
+    boundaries: Annotated[
+        str,
+        typer.Option(
+            help="Entities of IN in characters that cut a word: refuse them or snap to words."
+        ),
+    ] = "refuse",
     scheme: Annotated[
         str | None,
         typer.Option(help="Tag scheme of OUT: bio, iob1, iobes, bilou or io.", show_default="bio"),
@@ -51,7 +57,10 @@ def convert(
         ),
     ] = False,
 ) -> None:
-    """Write sentences, or episodes, in another format; what OUT cannot hold is an error."""
+    """Write sentences, or episodes, in another format; what OUT cannot hold is an error.
+
+    The first thing that was read with leniency, or left out, is said on standard error.
+    """
     from_format = from_format or detect_format(source)
     form = FORMATS.get(from_format)
     if form is not None and form.holds == "episodes":
@@ -61,8 +70,14 @@ def convert(
             target, episodes, to_format or format_for_name(target, "episodes"), merge=merge
         )
     else:
+        warnings: list[str] = []
         sentences = read_sentences(
-            source, from_format, label_column=label_column, scheme=from_scheme
+            source,
+            from_format,
+            label_column=label_column,
+            scheme=from_scheme,
+            boundaries=boundaries,
+            on_warning=warnings.append,
         )
         write_sentences(
             target,
@@ -71,3 +86,6 @@ def convert(
             scheme=scheme,
             merge=merge,
         )
+        if warnings:
+            more = f" (and {len(warnings) - 1} more: spanproto data check)" if warnings[1:] else ""
+            typer.echo(f"warning: {warnings[0]}{more}", err=True)

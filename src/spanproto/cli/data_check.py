@@ -27,6 +27,10 @@ def check(
         str | None,
         typer.Option(help="Tag scheme: bio, iob1, iobes, bilou or io.", show_default="found"),
     ] = None,
+    boundaries: Annotated[
+        str,
+        typer.Option(help="Entities in characters that cut a word: refuse them or snap to words."),
+    ] = "refuse",
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Count sentences, words and entities and list every problem with its line.
@@ -34,7 +38,9 @@ def check(
     Exits with 0 if there is no problem, with 1 if there are some, and with 2 if the file cannot be
     used at all. Warnings are not problems.
     """
-    report = check_file(file, format, label_column=label_column, scheme=scheme)
+    report = check_file(
+        file, format, label_column=label_column, scheme=scheme, boundaries=boundaries
+    )
     if as_json:
         typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     else:

@@ -9,8 +9,13 @@ from spanproto.cli.data_check import check
 from spanproto.cli.demo import demo
 from spanproto.cli.episodes import episodes
 from spanproto.cli.evaluate import evaluate
+from spanproto.cli.explain import explain
+from spanproto.cli.fit import fit
 from spanproto.cli.methods import methods
+from spanproto.cli.predict import predict
+from spanproto.cli.score import score
 from spanproto.cli.train import train
+from spanproto.cli.tune import tune
 from spanproto.errors import SpanProtoError
 
 app = typer.Typer(
@@ -21,6 +26,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 data_app = typer.Typer(help="Look at data files.", no_args_is_help=True, rich_markup_mode=None)
+app.command()(fit)
+app.command()(predict)
+app.command()(explain)
+app.command()(score)
+app.command()(tune)
 app.add_typer(data_app, name="data")
 app.command()(convert)
 data_app.command()(check)

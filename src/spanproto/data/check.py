@@ -120,6 +120,7 @@ def check(
     *,
     label_column: int | None = None,
     scheme: str | None = None,
+    boundaries: str = "refuse",
 ) -> Report:
     """Read the whole file, counting what is good and keeping what is wrong."""
     format = format or detect_format(path)
@@ -137,6 +138,7 @@ def check(
             format,
             label_column=label_column,
             scheme=scheme,
+            boundaries=boundaries,
             on_problem=report.on_problem,
         )
         report.scheme = sentences.scheme
@@ -247,7 +249,10 @@ def _listed(title: str, problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
     more = len(problems) - _SHOWN_PROBLEMS
-    lines = [f"line {problem.line}: {problem.message}" for problem in problems[:_SHOWN_PROBLEMS]]
+    lines = [
+        problem.message if problem.line is None else f"line {problem.line}: {problem.message}"
+        for problem in problems[:_SHOWN_PROBLEMS]
+    ]
     if more > 0:
         lines.append(f"and {more} more")
     return ["", f"{title}:", *(f"  {line}" for line in lines)]

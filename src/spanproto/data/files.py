@@ -1,5 +1,6 @@
 """Reading and writing text files so that errors are clear and nothing is half-written."""
 
+import codecs
 import json
 import os
 import tempfile
@@ -11,21 +12,34 @@ from typing import Any, TextIO
 from spanproto.errors import DataError
 
 
-def read_text(path: Path) -> str:
-    """The file's text, decoded as UTF-8 (a byte-order mark is dropped), never empty."""
+def read_bytes(path: Path) -> bytes:
+    """The file's bytes."""
     try:
-        raw = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; check the path") from None
     except OSError as error:
         raise DataError(
             f"{path}: cannot be read ({error.strerror}); give a readable file"
         ) from None
+
+
+def read_text(path: Path) -> str:
+    """The file's text, decoded as UTF-8 (a byte-order mark is dropped), never empty."""
+    return decoded(path, read_bytes(path))
+
+
+def decoded(path: Path, raw: bytes) -> str:
+    """The text that the bytes of the file are; see `read_text`."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if b"\0" in raw and not raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise DataError(
+                f"{path}: a binary file where text is needed; export it as text in UTF-8"
+            ) from None
         # utf-8-sig counts positions after the byte-order mark it drops.
-        offset = error.start + (3 if raw.startswith(b"\xef\xbb\xbf") else 0)
+        offset = error.start + (3 if raw.startswith(codecs.BOM_UTF8) else 0)
         raise DataError(
             f"{path}: invalid UTF-8 at byte offset {offset}; save the file as UTF-8"
         ) from None

@@ -110,6 +110,11 @@ def word_offsets(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(match.span() for match in _WORD.finditer("".join(shapes)))
 
 
+def is_visible(text: str) -> bool:
+    """Whether there is any word in the text."""
+    return bool(word_offsets(text))
+
+
 def sentence_of(text: str) -> Sentence:
     """The text as one unlabelled sentence of words that know their characters."""
     offsets = word_offsets(text)

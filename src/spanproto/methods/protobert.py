@@ -47,7 +47,7 @@ class ProtoBert(WordTagger):
     def __init__(self, encoder: Encoder, config: ProtoBertConfig) -> None:
         super().__init__(encoder, config)
         self.dropout = nn.Dropout(config.dropout)
-        self.register_buffer("transitions", torch.zeros(3, 3))
+        self.register_buffer("transitions", torch.zeros(3, 3, dtype=torch.long))
 
     def begin_training(self, sentences: Iterable[Sentence], steps: int) -> None:
         """Count the transitions of the training data."""

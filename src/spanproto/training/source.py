@@ -6,7 +6,7 @@ step, split over processes, and prefetched, and still see the same episodes or s
 
 import random
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -16,6 +16,7 @@ from spanproto.data.sampler import EpisodeSampler
 from spanproto.data.splits import read_types, sentences_of_split
 from spanproto.data.types import Episode, Sentence
 from spanproto.errors import ConfigError, DataError
+from spanproto.training.mixture import MixedEpisodes
 from spanproto.training.settings import DataConfig
 
 VALIDATION_SEED = 0
@@ -62,24 +63,24 @@ class TrainingData:
             raise ConfigError("data.train names no file; give episode files or labelled sentences")
         self.config = config
         self._episodes: list[Episode] = []
-        self._sentences: list[Sentence] = []
+        self._corpora: list[list[Sentence]] = []
         if _hold_episodes(config.train, config):
             self._episodes = _read_episodes(config.train, config)
         else:
-            self._sentences = _read_sentences(config.train, config)
+            self._corpora = [read_sentences(name, config.format) for name in config.train]
 
     def episodes(self, seed: int) -> Source[Episode]:
         """The episodes to train on."""
         if self._episodes:
             return Shuffled(self._episodes, seed)
-        return _sampler(self._sentences, self.config.train_types, self.config, seed)
+        return _drawn(self._corpora, self.config.train_types, self.config, seed)
 
     def sentences(self) -> Iterator[Sentence]:
         """The distinct sentences to train on, those of episodes where these are given.
 
         Of sentences with the same words the first is taken.
         """
-        sentences = self._sentences
+        sentences = list(chain.from_iterable(self._corpora))
         if self.config.train_types is not None:
             sentences = sentences_of_split(sentences, read_types(self.config.train_types))
         in_episodes = (s for e in self._episodes for part in (e.support, e.query) for s in part)
@@ -96,9 +97,9 @@ def validation_episodes(config: DataConfig) -> list[Episode]:
         return []
     if _hold_episodes(config.valid, config):
         return _read_episodes(config.valid, config)[: config.valid_episodes]
-    sentences = _read_sentences(config.valid, config)
-    sampler = _sampler(sentences, config.valid_types, config, VALIDATION_SEED)
-    return list(islice(sampler, config.valid_episodes))
+    corpora = [read_sentences(name, config.format) for name in config.valid]
+    drawn = _drawn(corpora, config.valid_types, config, VALIDATION_SEED)
+    return [drawn[number] for number in range(config.valid_episodes)]
 
 
 def data_files(config: DataConfig) -> list[Path]:
@@ -120,15 +121,14 @@ def _read_episodes(files: Sequence[str], config: DataConfig) -> list[Episode]:
     return [episode for name in files for episode in read_supported_episodes(name, config.format)]
 
 
-def _read_sentences(files: Sequence[str], config: DataConfig) -> list[Sentence]:
-    return [sentence for name in files for sentence in read_sentences(name, config.format)]
-
-
-def _sampler(
-    sentences: Sequence[Sentence], types: str | None, config: DataConfig, seed: int
-) -> EpisodeSampler:
+def _drawn(
+    corpora: Sequence[Sequence[Sentence]], types: str | None, config: DataConfig, seed: int
+) -> Source[Episode]:
+    """Episodes drawn from corpora: from each by itself, or from all of their sentences."""
+    if config.mixed:
+        return MixedEpisodes(corpora, config.ways, config.shots, config.query_shots, seed)
     return EpisodeSampler(
-        sentences,
+        chain.from_iterable(corpora),
         config.ways,
         config.shots,
         config.query_shots,

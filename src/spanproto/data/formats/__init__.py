@@ -6,17 +6,22 @@ first problem is a DataError with file and line. `open_sentences` and `open_epis
 """
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from spanproto.data.files import atomic_writer, read_text
+from spanproto.data.boundaries import boundaries_named
+from spanproto.data.files import decoded, read_bytes, replaced_when_done
 from spanproto.data.formats import (
     char_jsonl,
     conll,
     crossdomain,
+    docbin,
+    doccano,
     fewnerd,
     fewnerd_episodes,
+    label_studio,
+    prodigy,
     token_episodes,
     token_json,
 )
@@ -28,6 +33,7 @@ from spanproto.data.formats.base import (
     Reading,
     ReadOptions,
     WriteOptions,
+    Writer,
 )
 from spanproto.data.tags import scheme_named
 from spanproto.data.types import Episode, Sentence
@@ -52,9 +58,20 @@ __all__ = [
 
 Item = TypeVar("Item")
 _SNIFFED_CHARACTERS = 1_000_000
+_SIGNATURE_BYTES = 1024
 
 _SENTENCE_FORMATS: dict[str, Format[Sentence]] = {
-    module.FORMAT.name: module.FORMAT for module in (char_jsonl, token_json, fewnerd, conll)
+    module.FORMAT.name: module.FORMAT
+    for module in (
+        docbin,
+        label_studio,
+        doccano,
+        prodigy,
+        char_jsonl,
+        token_json,
+        fewnerd,
+        conll,
+    )
 }
 _EPISODE_FORMATS: dict[str, Format[Episode]] = {
     module.FORMAT.name: module.FORMAT for module in (crossdomain, fewnerd_episodes, token_episodes)
@@ -69,11 +86,15 @@ def detect_format(path: Path | str) -> str:
     A name alone may stand for a format whose rules the content breaks, so that reading it says
     what is wrong.
     """
-    text = read_text(Path(path))
+    raw = read_bytes(Path(path))
+    for name, form in FORMATS.items():
+        if form.signature is not None and form.signature(raw[:_SIGNATURE_BYTES]):
+            return name
+    text = decoded(Path(path), raw)
     if len(text) > _SNIFFED_CHARACTERS:
         text = text[:_SNIFFED_CHARACTERS].rpartition("\n")[0] or text[:_SNIFFED_CHARACTERS]
     for name, form in FORMATS.items():
-        if form.sniff(text):
+        if form.sniff is not None and form.sniff(text):
             return name
     named = _formats_for_name(path)
     if len(named) == 1:
@@ -123,13 +144,16 @@ def open_sentences(
     *,
     label_column: int | None = None,
     scheme: str | None = None,
+    boundaries: str = "refuse",
     on_problem: OnProblem | None = None,
 ) -> Reading[Sentence]:
     """The sentences of a file, read as they are taken; see `read_sentences`."""
     path = Path(path)
     form = _chosen(path, format or detect_format(path), _SENTENCE_FORMATS, "sentences")
     refuse_idle_options(path, form, label_column=label_column, scheme=scheme)
-    options = ReadOptions(label_column, scheme_named(scheme) if scheme else None)
+    options = ReadOptions(
+        label_column, scheme_named(scheme) if scheme else None, boundaries_named(boundaries)
+    )
     return _opened(path, form, options, on_problem)
 
 
@@ -148,13 +172,31 @@ def read_sentences(
     *,
     label_column: int | None = None,
     scheme: str | None = None,
+    boundaries: str = "refuse",
+    on_warning: Callable[[str], None] | None = None,
 ) -> list[Sentence]:
     """The labelled sentences of a file.
 
     The format is found from the content unless it is given. `label_column` (from 0, or negative
-    from the end) and the tag `scheme` are for `conll`, which finds them too.
+    from the end) and the tag `scheme` are for `conll`, which finds them too. `boundaries` is for
+    formats in characters: whether an entity that begins or ends inside a word is refused or
+    snapped to the words that it touches. `on_warning` hears what was read with leniency.
     """
-    opened = open_sentences(path, format, label_column=label_column, scheme=scheme)
+
+    def strict(problem: Problem) -> None:
+        if problem.is_error:
+            raise DataError(problem.within(Path(path)))
+        if on_warning is not None:
+            on_warning(problem.within(Path(path)))
+
+    opened = open_sentences(
+        path,
+        format,
+        label_column=label_column,
+        scheme=scheme,
+        boundaries=boundaries,
+        on_problem=strict,
+    )
     return [located.item for located in opened.items]
 
 
@@ -214,7 +256,7 @@ def _opened(
         if on_problem is not None:
             on_problem(problem)
         elif problem.is_error:
-            raise DataError(f"{path}:{problem.line}: {problem.message}")
+            raise DataError(problem.within(path))
 
     reading = form.read(path, options, report)
 
@@ -230,29 +272,38 @@ def _opened(
 
 
 def _write(path: Path, items: Iterable[Item], form: Format[Item], options: WriteOptions) -> None:
-    count = 0
+    writer = form.writer
+    if writer is None:
+        able = [
+            name for name, other in FORMATS.items() if other.writer and other.holds == form.holds
+        ]
+        raise DataError(
+            f"{path}: the format {form.name} is only read; write one of {', '.join(able)}"
+        )
     try:
-        with atomic_writer(path) as stream:
-            for item in items:
-                stream.write(form.separator if count else form.opening)
-                stream.write(_encoded(path, item, form, options, count))
-                count += 1
-            if not count:
-                raise DataError(f"{path}: there are no {form.holds} to write; give at least one")
-            stream.write(form.closing)
+        with replaced_when_done(path) as temporary, temporary.open("wb") as stream:
+            stream.writelines(writer.assemble(_pieces(path, items, form, writer, options)))
     except OSError as error:
         raise DataError(
             f"{path}: cannot be written ({error.strerror}); choose another place"
         ) from None
 
 
-def _encoded(path: Path, item: Item, form: Format[Item], options: WriteOptions, index: int) -> str:
-    where = f"{path}: {form.holds.removesuffix('s')} {index}"
-    try:
-        text = form.encode(item, options)
-        text.encode()
-    except UnicodeEncodeError:
-        raise DataError(f"{where}: half of a surrogate pair; mend the words or types") from None
-    except DataError as error:
-        raise DataError(f"{where}: {error}") from None
-    return text
+def _pieces(
+    path: Path,
+    items: Iterable[Item],
+    form: Format[Item],
+    writer: Writer[Item],
+    options: WriteOptions,
+) -> Iterator[Any]:
+    """The encoded items; what is wrong with one is said with its place among them."""
+    count = 0
+    for count, item in enumerate(items, start=1):
+        try:
+            piece = writer.encode(item, options)
+        except DataError as error:
+            where = f"{form.holds.removesuffix('s')} {count - 1}"
+            raise DataError(f"{path}: {where}: {error}") from None
+        yield piece
+    if not count:
+        raise DataError(f"{path}: there are no {form.holds} to write; give at least one")

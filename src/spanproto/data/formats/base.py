@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
+from spanproto.data.boundaries import Boundaries
 from spanproto.data.tags import Scheme
 from spanproto.errors import DataError
 
@@ -20,11 +21,22 @@ Item = TypeVar("Item")
 
 
 class Problem(NamedTuple):
-    """Something wrong at a line: an error drops its unit, a warning was read with leniency."""
+    """Something wrong at a line: an error drops its unit, a warning was read with leniency.
 
-    line: int
+    The line is None where a file has none.
+    """
+
+    line: int | None
     message: str
     is_error: bool = True
+
+    def within(self, path: Path) -> str:
+        """The message with its place in a file."""
+        return (
+            f"{path}: {self.message}"
+            if self.line is None
+            else f"{path}:{self.line}: {self.message}"
+        )
 
 
 OnProblem = Callable[[Problem], None]
@@ -48,7 +60,7 @@ class LineError(DataError):
 class Unit(NamedTuple, Generic[Content]):
     """An unparsed piece of a file: its line, its name in messages (may be empty), its content."""
 
-    line: int
+    line: int | None
     name: str
     content: Content
 
@@ -56,7 +68,7 @@ class Unit(NamedTuple, Generic[Content]):
 class Located(NamedTuple, Generic[Item]):
     """A sentence or episode and the line where it begins."""
 
-    line: int
+    line: int | None
     item: Item
 
 
@@ -70,10 +82,11 @@ class Reading(Generic[Item]):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a user may say about a column file instead of having it found."""
+    """What would be found in a column file, and what becomes of entities that cut words."""
 
     label_column: int | None = None
     scheme: Scheme | None = None
+    boundaries: Boundaries = "refuse"
 
 
 @dataclass(frozen=True)
@@ -85,32 +98,64 @@ class WriteOptions:
 
 
 @dataclass(frozen=True)
+class Writer(Generic[Item]):
+    """How a file is written: every item is encoded by itself, and the pieces make the file."""
+
+    encode: Callable[[Item, WriteOptions], Any]
+    assemble: Callable[[Iterable[Any]], Iterable[bytes]]
+
+
+def text_writer(
+    encode: Callable[[Item, WriteOptions], str],
+    opening: str = "",
+    separator: str = "\n",
+    closing: str = "\n",
+) -> Writer[Item]:
+    """A text file: `opening`, the encoded items with `separator` between them, and `closing`."""
+
+    def encode_text(item: Item, options: WriteOptions) -> bytes:
+        try:
+            return encode(item, options).encode()
+        except UnicodeEncodeError:
+            raise DataError("half of a surrogate pair; mend the words or types") from None
+
+    def assemble(pieces: Iterable[bytes]) -> Iterator[bytes]:
+        before = opening
+        for piece in pieces:
+            yield before.encode()
+            yield piece
+            before = separator
+        yield closing.encode()
+
+    return Writer(encode_text, assemble)
+
+
+@dataclass(frozen=True)
 class Format(Generic[Item]):
     """A file format: how to know, read and write it.
 
-    A written file is `opening`, the encoded items with `separator` between them, and `closing`.
+    A text format is known by `sniff` from its text, a binary one by `signature` from its first
+    bytes. One without a `writer` is only read.
     """
 
     name: str
     description: str
-    patterns: tuple[str, ...]
     holds: Literal["sentences", "episodes"]
-    sniff: Callable[[str], bool]
     read: Callable[[Path, ReadOptions, OnProblem], Reading[Item]]
-    encode: Callable[[Item, WriteOptions], str]
-    opening: str = ""
-    separator: str = "\n"
-    closing: str = "\n"
+    writer: Writer[Item] | None = None
+    patterns: tuple[str, ...] = ()
+    sniff: Callable[[str], bool] | None = None
+    signature: Callable[[bytes], bool] | None = None
     has_label_column: bool = False
     has_schemes: bool = False
 
 
 def parsed(
     units: Iterable[Unit[Content]],
-    parse: Callable[[Content, Warn], Item],
+    parse: Callable[[Content, Warn], Item | None],
     on_problem: OnProblem,
 ) -> Iterator[Located[Item]]:
-    """Each unit that parses; of the others the problem is reported."""
+    """Each unit that parses; None is left out, and what does not parse is reported."""
     for unit in units:
         try:
             item = parse(unit.content, partial(_warn, unit, on_problem))
@@ -118,7 +163,8 @@ def parsed(
             line = error.line if isinstance(error, LineError) else unit.line
             on_problem(Problem(line, _named(unit, str(error))))
         else:
-            yield Located(unit.line, item)
+            if item is not None:
+                yield Located(unit.line, item)
 
 
 def _warn(

@@ -1,14 +1,17 @@
 """`char-jsonl`: one text a line, with entities as characters of it.
 
 `{"text": "...", "entities": [{"start", "end", "label"}]}`: positions count Unicode characters and
-ends are exclusive. Entities may nest, and must begin and end where words do (see `data.words`).
-Other keys are ignored. Words that come from no text are written with a blank between them.
+ends are exclusive. Entities may nest, and must begin and end where words do (see `data.words`)
+unless they are to be snapped. Other keys are ignored. A JSON array of the same objects is read too.
+Words that come from no text are written with a blank between them.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from spanproto.data.boundaries import labelled
+from spanproto.data.files import read_text
 from spanproto.data.formats.base import (
     Format,
     OnProblem,
@@ -17,57 +20,45 @@ from spanproto.data.formats.base import (
     Warn,
     WriteOptions,
     parsed,
+    text_writer,
 )
 from spanproto.data.formats.json_values import (
     dump,
-    json_lines,
-    parse_object,
-    require_entities,
+    entities_in,
+    json_elements,
+    require_list,
+    require_object,
     require_text,
     require_words,
 )
+from spanproto.data.formats.text_records import (
+    Record,
+    fitting_sentence,
+    looks_like,
+    read_lines,
+)
 from spanproto.data.types import Sentence, Span
 from spanproto.data.words import sentence_of, word_offsets
-from spanproto.errors import DataError
 
-Offsets = Sequence[tuple[int, int]]
-
-
-def labelled(text: str, entities: Iterable[Span]) -> Sentence:
-    """The text's words with the entities, given in characters; one that cuts a word is refused."""
-    sentence = sentence_of(text)
-    require_words(sentence.words)
-    offsets = sentence.offsets or ()
-    word_from = {start: at for at, (start, _) in enumerate(offsets)}
-    word_to = {end: at + 1 for at, (_, end) in enumerate(offsets)}
-    spans = []
-    for start, end, label in entities:
-        if start not in word_from or end not in word_to:
-            raise DataError(
-                f"entity [{start}, {end}) {text[start:end]!r} of type {label!r} does not begin "
-                f"and end at a word; {_nearest_words(start, end, text, offsets)}"
-            )
-        spans.append(Span(word_from[start], word_to[end], label))
-    return sentence.with_spans(spans)
+_LINE = re.compile(r'\s*\{.*"text"\s*:')
+_in_array = looks_like("[", lambda record: "text" in record and "tokens" not in record)
 
 
-def _nearest_words(start: int, end: int, text: str, offsets: Offsets) -> str:
-    touched = [(first, last) for first, last in offsets if first < end and start < last]
-    if not touched:
-        return "it covers none, so leave it out"
-    first, last = touched[0][0], touched[-1][1]
-    return f"the words that it touches are [{first}, {last}) {text[first:last]!r}"
-
-
-def _parse(line: str, warn: Warn) -> Sentence:
-    record = parse_object(line)
+def parse(record: Record, options: ReadOptions, warn: Warn) -> Sentence:
+    """The sentence that a record holds."""
     text = require_text(record.get("text"), "'text'")
-    entities = require_entities(record, "label", len(text), "characters of the text", warn)
-    return labelled(text, entities)
+    entities = entities_in(require_list(record, "entities"))
+    return fitting_sentence(sentence_of(text), entities, options, warn)
 
 
 def _read(path: Path, options: ReadOptions, on_problem: OnProblem) -> Reading[Sentence]:
-    return Reading(parsed(json_lines(path), _parse, on_problem))
+    if not read_text(path).lstrip().startswith("["):
+        return read_lines(parse, path, options, on_problem)
+
+    def parse_element(value: object, warn: Warn) -> Sentence:
+        return parse(require_object(value, "the sentence"), options, warn)
+
+    return Reading(parsed(json_elements(path, "sentence"), parse_element, on_problem))
 
 
 def _encode(sentence: Sentence, options: WriteOptions) -> str:
@@ -76,7 +67,8 @@ def _encode(sentence: Sentence, options: WriteOptions) -> str:
         Span(offsets[span.start][0], offsets[span.end - 1][1], span.label)
         for span in sentence.spans
     ]
-    labelled(text, entities)  # refuses what could not be read back
+    # refuses what could not be read back
+    labelled(sentence_of(text), entities, "refuse", lambda message: None)
     return dump(
         {
             "text": text,
@@ -88,7 +80,7 @@ def _encode(sentence: Sentence, options: WriteOptions) -> str:
     )
 
 
-def _running_text(sentence: Sentence) -> tuple[str, Offsets]:
+def _running_text(sentence: Sentence) -> tuple[str, Sequence[tuple[int, int]]]:
     """The sentence's text and its words' characters in it, less invisible ones at their ends."""
     words = require_words(sentence.words)
     if sentence.text is not None and sentence.offsets is not None:
@@ -106,7 +98,7 @@ FORMAT = Format(
     description="JSON Lines of texts with entities as character positions; may nest",
     patterns=("*.jsonl",),
     holds="sentences",
-    sniff=lambda text: re.match(r'\s*\{.*"text"\s*:', text) is not None,
+    sniff=lambda text: _LINE.match(text) is not None or _in_array(text),
     read=_read,
-    encode=_encode,
+    writer=text_writer(_encode),
 )

@@ -16,7 +16,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanproto.data.files import numbered_lines
-from spanproto.data.formats.base import Format, OnProblem, Reading, ReadOptions, WriteOptions
+from spanproto.data.formats.base import (
+    Format,
+    OnProblem,
+    Reading,
+    ReadOptions,
+    WriteOptions,
+    text_writer,
+)
 from spanproto.data.formats.columns import (
     Layout,
     Row,
@@ -112,8 +119,7 @@ FORMAT = Format(
     holds="sentences",
     sniff=_sniff,
     read=_read,
-    encode=_encode,
-    closing="",
+    writer=text_writer(_encode, closing=""),
     has_label_column=True,
     has_schemes=True,
 )

@@ -20,6 +20,7 @@ from spanproto.data.formats.base import (
     Warn,
     WriteOptions,
     parsed,
+    text_writer,
 )
 from spanproto.data.formats.episode_parts import encode_tagged_part, parse_tagged_part
 from spanproto.data.formats.json_values import JsonCursor, dump, require_object
@@ -82,8 +83,7 @@ FORMAT = Format(
     holds="episodes",
     sniff=lambda text: _SNIFFED.match(text) is not None,
     read=_read,
-    encode=_encode,
-    opening=f'{{"{_WRITTEN_DOMAIN}": [\n',
-    separator=",\n",
-    closing="\n]}\n",
+    writer=text_writer(
+        _encode, opening=f'{{"{_WRITTEN_DOMAIN}": [\n', separator=",\n", closing="\n]}\n"
+    ),
 )

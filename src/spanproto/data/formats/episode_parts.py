@@ -10,8 +10,8 @@ from spanproto.data.formats.json_values import (
     require_text,
     require_words,
 )
-from spanproto.data.formats.tagged import tagged_sentence
-from spanproto.data.tags import Scheme, TagError, tags_from_spans
+from spanproto.data.formats.tagged import sentence_of_lists
+from spanproto.data.tags import Scheme, tags_from_spans
 from spanproto.data.types import Sentence
 from spanproto.errors import DataError
 
@@ -56,23 +56,9 @@ def parse_tagged_part(
         )
 
     def parse(pair: tuple[Any, Any], name: str) -> Sentence:
-        return _tagged_sentence(*pair, scheme, lambda message: warn(f"{name}: {message}"))
+        return sentence_of_lists(*pair, scheme, lambda message: warn(f"{name}: {message}"))
 
     return each_sentence(part, list(zip(words, tags, strict=True)), parse)
-
-
-def _tagged_sentence(
-    words: Any, tags: Any, scheme: Scheme, warn: Callable[[str], None]
-) -> Sentence:
-    if not isinstance(words, list) or not isinstance(tags, list) or len(words) != len(tags):
-        raise DataError("needs a list of words and a list of as many tags; mend them")
-    checked = [require_text(tag, f"tag {at}") for at, tag in enumerate(tags)]
-    try:
-        return tagged_sentence(
-            require_words(words), checked, scheme, lambda at, message: warn(f"word {at}: {message}")
-        )
-    except TagError as error:
-        raise DataError(f"word {error.position}: {error}") from None
 
 
 def encode_tagged_part(

@@ -3,7 +3,14 @@
 from pathlib import Path
 
 from spanproto.data.files import numbered_lines
-from spanproto.data.formats.base import Format, OnProblem, Reading, ReadOptions, WriteOptions
+from spanproto.data.formats.base import (
+    Format,
+    OnProblem,
+    Reading,
+    ReadOptions,
+    WriteOptions,
+    text_writer,
+)
 from spanproto.data.formats.columns import (
     Layout,
     encode_sentence,
@@ -43,6 +50,5 @@ FORMAT = Format(
     holds="sentences",
     sniff=_sniff,
     read=_read,
-    encode=_encode,
-    closing="",
+    writer=text_writer(_encode, closing=""),
 )

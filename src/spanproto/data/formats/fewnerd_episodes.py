@@ -14,6 +14,7 @@ from spanproto.data.formats.base import (
     Warn,
     WriteOptions,
     parsed,
+    text_writer,
 )
 from spanproto.data.formats.episode_parts import (
     encode_tagged_part,
@@ -56,5 +57,5 @@ FORMAT = Format(
     holds="episodes",
     sniff=lambda text: re.match(r'\s*\{.*"support"\s*:\s*\{', text) is not None,
     read=_read,
-    encode=_encode,
+    writer=text_writer(_encode),
 )

@@ -1,9 +1,9 @@
 """JSON with line numbers, and its values checked for what a sentence needs."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from spanproto.data.files import numbered_lines, read_text
 from spanproto.data.formats.base import Unit, Warn
@@ -91,6 +91,14 @@ class JsonCursor:
         )
 
 
+def json_elements(path: Path, name: str) -> Iterator[Unit[Any]]:
+    """The elements of a JSON file that is one array, called `name` and their place in it."""
+    cursor = JsonCursor(path)
+    for at, (line, value) in enumerate(cursor.elements()):
+        yield Unit(line, f"{name} {at}", value)
+    cursor.finish()
+
+
 def json_lines(path: Path) -> Iterator[Unit[str]]:
     """The lines of a JSON Lines file that are not blank."""
     for number, line in numbered_lines(path):
@@ -126,11 +134,11 @@ def require_object(value: Any, what: str) -> dict[str, Any]:
 
 
 def require_list(record: dict[str, Any], key: str) -> list[Any]:
-    """The list under `key`."""
+    """The list under `key`, which may be a tuple if it comes from Python."""
     value = record.get(key)
-    if not isinstance(value, list):
+    if not isinstance(value, list | tuple):
         raise DataError(f"{key!r} is not a list; write {key!r}: [...]")
-    return value
+    return list(value)
 
 
 def require_text(value: Any, what: str) -> str:
@@ -151,24 +159,46 @@ def require_words(values: Sequence[Any]) -> tuple[str, ...]:
     return tuple(require_text(value, f"word {at}") for at, value in enumerate(values))
 
 
-def require_entities(
-    record: dict[str, Any], label_key: str, length: int, unit: str, warn: Warn
-) -> list[Span]:
-    """The entities of a record, each once, as spans over `length` units (words or characters)."""
-    spans: dict[Span, None] = {}
-    for at, value in enumerate(require_list(record, "entities")):
-        entity = require_object(value, f"entity {at}")
-        start, end = entity.get("start"), entity.get("end")
+class EntityKeys(NamedTuple):
+    """What the two ends and the type of an entity are called."""
+
+    start: str = "start"
+    end: str = "end"
+    label: str = "label"
+
+
+_USUAL_KEYS = EntityKeys()
+
+
+def entities_in(values: Iterable[Any], keys: EntityKeys = _USUAL_KEYS) -> list[Span]:
+    """The entities that JSON values name, as objects or as [start, end, type]; ends as they are."""
+    spans = []
+    for at, value in enumerate(values):
+        if isinstance(value, list | tuple) and len(value) == len(keys):
+            entity = dict(zip(keys, value, strict=True))
+        else:
+            entity = require_object(value, f"entity {at}")
+        start, end = entity.get(keys.start), entity.get(keys.end)
         if type(start) is not int or type(end) is not int:
-            raise DataError(f"entity {at} needs whole numbers 'start' and 'end'; add them")
-        label = require_text(entity.get(label_key), f"{label_key!r} of entity {at}")
-        if not 0 <= start < end <= length:
             raise DataError(
-                f"entity {at}, [{start}, {end}) {label!r}, does not lie within the {length} "
-                f"{unit}; mend its ends ('end' is exclusive)"
+                f"entity {at} needs whole numbers {keys.start!r} and {keys.end!r}; add them"
             )
-        span = Span(start, end, label)
+        label = require_text(entity.get(keys.label), f"{keys.label!r} of entity {at}")
+        spans.append(Span(start, end, label))
+    return spans
+
+
+def require_fit(entities: Iterable[Span], length: int, unit: str, warn: Warn) -> list[Span]:
+    """The entities, each once; all must lie within `length` units (words or characters)."""
+    spans: dict[Span, None] = {}
+    for at, span in enumerate(entities):
+        name = f"entity {at}, [{span.start}, {span.end}) {span.label!r},"
+        if not 0 <= span.start < span.end <= length:
+            raise DataError(
+                f"{name} does not lie within the {length} {unit}; "
+                "mend its ends ('end' is exclusive)"
+            )
         if span in spans:
-            warn(f"entity {at}, [{start}, {end}) {label!r}, is there twice and was read once")
+            warn(f"{name} is there twice and was read once")
         spans[span] = None
     return list(spans)

@@ -15,6 +15,7 @@ from spanproto.data.formats.base import (
     Warn,
     WriteOptions,
     parsed,
+    text_writer,
 )
 from spanproto.data.formats.episode_parts import each_sentence, require_types
 from spanproto.data.formats.json_values import dump, json_lines, parse_object, require_list
@@ -58,5 +59,5 @@ FORMAT = Format(
     holds="episodes",
     sniff=lambda text: re.match(r'\s*\{.*"support"\s*:\s*\[', text) is not None,
     read=_read,
-    encode=_encode,
+    writer=text_writer(_encode),
 )

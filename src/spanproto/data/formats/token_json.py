@@ -4,7 +4,6 @@ Ends are exclusive word positions, and entities may nest. Other keys are ignored
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +12,32 @@ from spanproto.data.formats.base import (
     OnProblem,
     Reading,
     ReadOptions,
-    Unit,
     Warn,
     WriteOptions,
     parsed,
+    text_writer,
 )
 from spanproto.data.formats.json_values import (
-    JsonCursor,
+    EntityKeys,
     dump,
-    require_entities,
+    entities_in,
+    json_elements,
+    require_fit,
     require_list,
     require_object,
     require_words,
 )
 from spanproto.data.types import Sentence
 
+_KEYS = EntityKeys(label="type")
+
 
 def parse_sentence(value: Any, warn: Warn) -> Sentence:
     """The sentence that a JSON value describes."""
     record = require_object(value, "the sentence")
     words = require_words(require_list(record, "tokens"))
-    return Sentence(words, tuple(require_entities(record, "type", len(words), "words", warn)))
+    entities = entities_in(require_list(record, "entities"), _KEYS)
+    return Sentence(words, tuple(require_fit(entities, len(words), "words", warn)))
 
 
 def sentence_record(sentence: Sentence) -> dict[str, Any]:
@@ -46,15 +50,8 @@ def sentence_record(sentence: Sentence) -> dict[str, Any]:
     }
 
 
-def _units(path: Path) -> Iterator[Unit[Any]]:
-    cursor = JsonCursor(path)
-    for at, (line, value) in enumerate(cursor.elements()):
-        yield Unit(line, f"sentence {at}", value)
-    cursor.finish()
-
-
 def _read(path: Path, options: ReadOptions, on_problem: OnProblem) -> Reading[Sentence]:
-    return Reading(parsed(_units(path), parse_sentence, on_problem))
+    return Reading(parsed(json_elements(path, "sentence"), parse_sentence, on_problem))
 
 
 def _encode(sentence: Sentence, options: WriteOptions) -> str:
@@ -68,8 +65,5 @@ FORMAT = Format(
     holds="sentences",
     sniff=lambda text: re.match(r"\s*\[\s*[{\]]", text) is not None,
     read=_read,
-    encode=_encode,
-    opening="[\n",
-    separator=",\n",
-    closing="\n]\n",
+    writer=text_writer(_encode, opening="[\n", separator=",\n", closing="\n]\n"),
 )

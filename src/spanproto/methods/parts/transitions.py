@@ -29,7 +29,7 @@ def count_transitions(sentences: Iterable[Sentence]) -> Tensor:
             row = 1 if before is None else 2
             other = row == 2 and after != before
             counts[row, 0 if after is None else 2 if other else 1] += 1
-    return torch.tensor([[float(counts[row, column]) for column in range(3)] for row in range(3)])
+    return torch.tensor([[counts[row, column] for column in range(3)] for row in range(3)])
 
 
 def transition_scores(counts: Tensor, exists: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
