@@ -12,14 +12,19 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from spanproto.adaptation import AdaptationConfig
-from spanproto.training.settings import RunConfig
+from spanproto.encoder import EncoderConfig
+from spanproto.methods import METHODS, method_named
+from spanproto.training.settings import DataConfig, TrainingConfig
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by mkdocs with the text of each page."""
+    run = {"data": DataConfig, "training": TrainingConfig, "model.encoder": EncoderConfig}
     filled = {
-        "training settings": sections(RunConfig),
+        "run settings": "\n".join(sections(config, name) for name, config in run.items()),
+        "method settings": "\n".join(method_sections(name) for name in METHODS),
         "adaptation settings": sections(AdaptationConfig, "adaptation"),
+        "methods": method_table(),
         "measured results": measured_results(),
     }
     for name, text in filled.items():
@@ -33,16 +38,39 @@ def measured_results() -> str:
     return page.read_text("utf-8").partition("\n")[2].strip()
 
 
-def sections(config: type, name: str = "") -> str:
+def method_table() -> str:
+    """All methods, as `spanproto methods` lists them."""
+    rows = [
+        f"| `{name}` | {title} | {citation} | {idea} |"
+        for name, (_, title, citation, idea) in METHODS.items()
+    ]
+    return "\n".join(["| name | | citation | idea |", "| --- | --- | --- | --- |", *rows])
+
+
+def method_sections(name: str) -> str:
+    """The settings that a method has of its own, and those of others that it presets."""
+    method = method_named(name)
+    parts = [f"### {name}", "", sections(method.Config, "model", without={"encoder"}, level=4)]
+    presets = {"training": method.training_defaults, "adaptation": method.adaptation_defaults}
+    for section, values in presets.items():
+        if values:
+            given = ", ".join(f"`{key}={_plain(value)}`" for key, value in values.items())
+            parts += [f"Of `{section}` it presets {given}.", ""]
+    return "\n".join(parts)
+
+
+def sections(config: type, name: str, without: typing.Collection[str] = (), level: int = 3) -> str:
     """A heading and a table for a dataclass, and the same for those inside it."""
     hints = typing.get_type_hints(config)
-    comments = dict(re.findall(r"^    (\w+):.*?  # (.*)$", inspect.getsource(config), re.M))
+    sources = [inspect.getsource(base) for base in config.__mro__ if dataclasses.is_dataclass(base)]
+    comments = dict(re.findall(r"^    (\w+):.*?  # (.*)$", "\n".join(sources), re.M))
     rows, inner = [], []
     for field in dataclasses.fields(config):
+        if field.name in without:
+            continue
         hint = hints[field.name]
-        dotted = f"{name}.{field.name}" if name else field.name
         if dataclasses.is_dataclass(hint):
-            inner.append(sections(typing.cast(type, hint), dotted))
+            inner.append(sections(typing.cast(type, hint), f"{name}.{field.name}", level=level))
             continue
         default = (
             field.default_factory()
@@ -59,7 +87,7 @@ def sections(config: type, name: str = "") -> str:
     parts = []
     if rows:
         parts = [
-            f"### {name}\n\n{inspect.getdoc(config)}\n",
+            f"{'#' * level} {name}\n\n{inspect.getdoc(config)}\n",
             "| setting | value | default | |\n| --- | --- | --- | --- |",
         ]
     return "\n".join([*parts, *rows, "", *inner])

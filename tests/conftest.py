@@ -18,6 +18,7 @@ from spanproto.decision import DecisionConfig
 from spanproto.encoder import EncoderConfig
 from spanproto.extractor import ExtractorConfig
 from spanproto.model import ModelConfig, SpanProto
+from spanproto.objective import ObjectiveConfig
 from spanproto.tiny_encoder import build_tiny_encoder
 from spanproto.training.loop import train
 from spanproto.training.settings import DataConfig, RunConfig, TrainingConfig
@@ -79,13 +80,12 @@ def trained_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 classifier=ClassifierConfig(margin=6.0),
                 extractor=ExtractorConfig(head="rotary"),
                 decision=DecisionConfig(rule="joint", floor=0.0),
+                objective=ObjectiveConfig(extractor_steps=30, extractor_data="support+query"),
             ),
             data=DataConfig(train=[str(folder / "train.jsonl")]),
             training=TrainingConfig(
                 output=str(folder / "run"),
                 steps=250,
-                extractor_steps=30,
-                extractor_data="support+query",
                 learning_rate=3e-3,
                 device="cpu",
             ),

@@ -55,6 +55,13 @@ def test_another_version_is_refused(saved: Path) -> None:
         load_model(saved)
 
 
+def test_models_from_before_there_were_other_methods_are_spanproto_models(saved: Path) -> None:
+    content = json.loads((saved / SETTINGS).read_text()) | {"format_version": 1}
+    del content["method"], content["model"]["objective"]
+    (saved / SETTINGS).write_text(json.dumps(content))
+    assert isinstance(load_model(saved), SpanProto)
+
+
 def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="not a spanproto model"):
         load_model(tmp_path)
@@ -71,14 +78,15 @@ def test_damaged_settings_are_refused(saved: Path) -> None:
     (saved / SETTINGS).write_text("{")
     with pytest.raises(CheckpointError, match="not valid JSON"):
         load_model(saved)
-    content = {"format_version": 1, "model": {"encodr": {}}}
+    content = {"format_version": 2, "method": "spanproto", "model": {"encodr": {}}}
     (saved / SETTINGS).write_text(json.dumps(content))
     with pytest.raises(CheckpointError, match="did you mean 'encoder'"):
         load_model(saved)
 
 
 def test_settings_without_a_model_are_refused(saved: Path) -> None:
-    (saved / SETTINGS).write_text(json.dumps({"format_version": 1, "model": None}))
+    content = {"format_version": 2, "method": "spanproto", "model": None}
+    (saved / SETTINGS).write_text(json.dumps(content))
     with pytest.raises(CheckpointError, match="settings are missing"):
         load_model(saved)
 

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from spanproto.config import apply_overrides, build, read_yaml, to_dict, to_yaml
+from spanproto.config import apply_overrides, read_yaml, to_dict, to_yaml
 from spanproto.errors import ConfigError, DataError
 from spanproto.training.settings import RunConfig
 
 
 def test_yaml_goes_round(tmp_path: Path) -> None:
-    run = build(RunConfig, {"model": {"classifier": {"margin": 6}}, "training": {"steps": 300}})
+    run = RunConfig.of({"model": {"classifier": {"margin": 6}}, "training": {"steps": 300}})
     (tmp_path / "run.yaml").write_text(to_yaml(run))
-    assert build(RunConfig, read_yaml(tmp_path / "run.yaml")) == run
+    assert RunConfig.of(read_yaml(tmp_path / "run.yaml")) == run
     assert to_dict(run)["model"]["classifier"]["margin"] == 6.0
 
 
@@ -21,7 +21,7 @@ def test_overrides_win_and_leave_the_rest() -> None:
     changed = apply_overrides(
         content, ["training.seed=7", "data.train=[a, b]", "model.encoder.name=x"]
     )
-    run = build(RunConfig, changed)
+    run = RunConfig.of(changed)
     assert (run.training.steps, run.training.seed) == (300, 7)
     assert run.data.train == ["a", "b"]
     assert run.model.encoder.name == "x"
@@ -29,12 +29,12 @@ def test_overrides_win_and_leave_the_rest() -> None:
 
 
 def test_a_section_without_content_can_be_filled() -> None:
-    run = build(RunConfig, apply_overrides({"model": None}, ["model.encoder.name=x"]))
+    run = RunConfig.of(apply_overrides({"model": None}, ["model.encoder.name=x"]))
     assert run.model.encoder.name == "x"
 
 
 def test_numbers_in_scientific_notation_and_single_files_are_understood() -> None:
-    run = build(RunConfig, apply_overrides({}, ["training.learning_rate=1e-5", "data.train=a"]))
+    run = RunConfig.of(apply_overrides({}, ["training.learning_rate=1e-5", "data.train=a"]))
     assert run.training.learning_rate == 1e-5
     assert run.data.train == ["a"]
 
@@ -52,9 +52,13 @@ def test_numbers_in_scientific_notation_and_single_files_are_understood() -> Non
         ("model.extractor.head=papr", "did you mean 'paper'"),
         ("model.extractor=3", "is a section of settings"),
         ("model.classifier.margin=-1", "classifier.margin must be positive"),
-        ("training.extractor_steps=99999", "between 0 and training.steps"),
+        ("model.objective.extractor_steps=-1", "extractor_steps must not be negative"),
+        ("training.extractor_steps=1", "there is no setting 'training.extractor_steps'"),
+        ("method=spanprot", "there is no method 'spanprot'; did you mean 'spanproto'?"),
+        ("method=3", "method=3 is not the name of a method"),
+        ("training=3", "training is a section of settings"),
         ("training.steps.more=1", "is a value, not a section"),
-        ("training.joint_weight=-1", "training.joint_weight must not be negative"),
+        ("model.objective.joint_weight=-1", "objective.joint_weight must not be negative"),
         ("training.head_learning_rate=-1", "training.head_learning_rate must not be negative"),
         ("steps", "is written key=value"),
         ("training.output=[", "not valid YAML"),
@@ -62,9 +66,7 @@ def test_numbers_in_scientific_notation_and_single_files_are_understood() -> Non
 )
 def test_what_does_not_fit_is_said_in_one_line(override: str, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        build(
-            RunConfig, apply_overrides({"training": {"steps": 5, "extractor_steps": 1}}, [override])
-        )
+        RunConfig.of(apply_overrides({"training": {"steps": 5}}, [override]))
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 

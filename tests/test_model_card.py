@@ -31,6 +31,13 @@ def test_the_hub_finds_what_it_looks_for() -> None:
     assert "few-shot" in found["tags"]  # type: ignore[operator]
 
 
+def test_another_method_is_called_by_its_name() -> None:
+    card = model_card(encoder="x", parameters=1_500_000, method="structshot")
+    assert "StructShot (Yang and Katiyar, EMNLP 2020) over the encoder x, 1.5M parameters" in card
+    assert "FewShotNER" not in card
+    assert "spanproto evaluate" in card
+
+
 def test_what_is_known_is_told() -> None:
     card = model_card(
         encoder="/home/someone/gte-small",

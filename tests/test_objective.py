@@ -8,7 +8,7 @@ import synthetic
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.utils._python_dispatch import TorchDispatchMode
+from waiting import NoWaiting
 
 from spanproto.batch import collate
 from spanproto.classifier import ClassifierConfig, squared_distances
@@ -207,20 +207,6 @@ def test_empty_query_spans_and_sentences_without_words_are_fine(tiny_model: Span
     terms = loss_values(tiny_model, [bare])
     assert terms.proto == 0
     assert all(term.isfinite() for term in terms)
-
-
-class NoWaiting(TorchDispatchMode):
-    """Fails on every operation whose result's value or shape the host would have to wait for."""
-
-    WAITS = ("_local_scalar_dense", "nonzero", "masked_select", "_unique2", "is_nonzero", "equal")
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        name = func.overloadpacket.__name__
-        assert name not in self.WAITS, f"{name} waits for the device"
-        if name in {"index", "index_put", "index_put_"}:
-            for index in args[1]:
-                assert index is None or index.dtype != torch.bool, "a mask as index waits"
-        return func(*args, **(kwargs or {}))
 
 
 @pytest.mark.parametrize("candidates", ["threshold", "released"])

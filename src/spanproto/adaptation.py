@@ -1,29 +1,32 @@
 """Fine-tuning to a support set, for one episode or for many side by side.
 
-For each episode a copy of the model learns from the support set alone, which stands in for both
-sets of Algorithm 1; the query sentences are not looked at until the copy predicts them.
+For each episode a copy of the model learns from the support set alone; the query sentences are not
+looked at until the copy predicts them.
 """
+
+from __future__ import annotations
 
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import TYPE_CHECKING
 
 import torch
 
-from spanproto.batch import EpisodeBatch, collate
+from spanproto.batch import TensorBatch
 from spanproto.config import require
 from spanproto.data.types import Episode
 from spanproto.errors import ConfigError
 from spanproto.evaluation import Counts
-from spanproto.judging import CandidateRule
-from spanproto.model import SpanProto
-from spanproto.objective import losses
-from spanproto.prediction import SentencePrediction, predict
-from spanproto.stacking import TuningConfig, can_stack, stack
+from spanproto.stacking import Model, TuningConfig, can_stack, encoder_prefixes, stack
 
-AfterStep = Callable[[int, SpanProto], bool]
+if TYPE_CHECKING:
+    from spanproto.judging import CandidateRule
+    from spanproto.methods.base import Method, Prediction
+
+AfterStep = Callable[[int, Model], bool]
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,11 @@ class AdaptationConfig:
 
 
 def adapt(
-    model: SpanProto,
+    model: Model,
     episodes: Sequence[Episode],
     config: AdaptationConfig,
-    after_step: AfterStep | None = None,
-) -> SpanProto:
+    after_step: AfterStep[Model] | None = None,
+) -> Model:
     """A copy of the model for each episode, fine-tuned to its support set, stacked into one.
 
     The same seed gives the same copies. `after_step` is shown the copies after each step, and
@@ -70,9 +73,9 @@ def adapt(
     began = time.monotonic()
     with torch.random.fork_rng(devices=_gpus(model)):
         torch.manual_seed(config.seed)
-        adapted = stack(model, len(episodes), config.tuning)
+        adapted = stack(model.for_episodes(episodes), len(episodes), config.tuning)
         optimizer = _optimizer(adapted, config)
-        batches = _batches(model, episodes, config)
+        batches = _batches(adapted, episodes, config)
         for step, batch in zip(range(config.steps), batches, strict=False):
             if config.seconds is not None and time.monotonic() - began > config.seconds:
                 break
@@ -80,7 +83,9 @@ def adapt(
             for group in optimizer.param_groups:
                 group["lr"] = group["base_lr"] * (1 - step / config.steps)
             optimizer.zero_grad(set_to_none=True)
-            _loss(adapted, batch, len(episodes), config).backward()  # type: ignore[no-untyped-call]
+            # The sum over the episodes, so that none is scaled by the others.
+            loss = len(episodes) * adapted.support_loss(batch, config)
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             if after_step is not None and not after_step(step + 1, adapted):
                 break
@@ -88,17 +93,16 @@ def adapt(
 
 
 def _batches(
-    model: SpanProto, episodes: Sequence[Episode], config: AdaptationConfig
-) -> Iterator[EpisodeBatch]:
+    model: Method, episodes: Sequence[Episode], config: AdaptationConfig
+) -> Iterator[TensorBatch]:
     """The batch of each step: the support sets, always the same, or random parts of large ones."""
     whole = all(len(episode.support) <= config.sentences_per_step for episode in episodes)
-    batch: EpisodeBatch | None = None
+    batch: TensorBatch | None = None
     for step in count():
         if batch is None or not whole:
             rng = random.Random(f"{config.seed}/{step}")
             parts = [random_part(episode, config.sentences_per_step, rng) for episode in episodes]
-            batch = collate(parts, model.encoder.words, "support", even=len(episodes) > 1)
-            batch = batch.to(model.device)
+            batch = model.support_batch(parts).to(model.device)
         yield batch
 
 
@@ -112,15 +116,15 @@ def random_part(episode: Episode, most: int, rng: random.Random) -> Episode:
     return replace(episode, support=(first, *rest))
 
 
-def adapt_to_one(model: SpanProto, episode: Episode, config: AdaptationConfig) -> SpanProto:
+def adapt_to_one(model: Model, episode: Episode, config: AdaptationConfig) -> Model:
     """A copy of the model fine-tuned to one support set, for as long as the settings ask."""
     if not config.early_stopping:
-        return adapt(model, [episode], config)
+        return model.adapted([episode], config)
     steps = choose_steps(model, episode, config)
     return adapt(model, [episode], config, lambda step, _: step < steps)
 
 
-def choose_steps(model: SpanProto, episode: Episode, config: AdaptationConfig) -> int:
+def choose_steps(model: Method, episode: Episode, config: AdaptationConfig) -> int:
     """How many steps suit a support set, found without any query data.
 
     Each sentence with an entity is held out in turn, copies learn from the rest side by side, and
@@ -135,10 +139,10 @@ def choose_steps(model: SpanProto, episode: Episode, config: AdaptationConfig) -
         raise ConfigError("early stopping is not available for this encoder; set a number of steps")
     best_f1, best_steps = -1.0, config.steps
 
-    def look(step: int, adapted: SpanProto) -> bool:
+    def look(step: int, adapted: Method) -> bool:
         nonlocal best_f1, best_steps
         if step % config.check_every == 0 or step == config.steps:
-            f1 = pooled_f1(folds, predict(adapted, folds))
+            f1 = pooled_f1(folds, adapted.predict(folds))
             if f1 >= best_f1:
                 best_f1, best_steps = f1, step
         return True
@@ -161,34 +165,28 @@ def held_out_folds(episode: Episode, most: int) -> list[Episode]:
     return folds[:most]
 
 
-def pooled_f1(
-    episodes: Sequence[Episode], predictions: Sequence[Sequence[SentencePrediction]]
-) -> float:
+def pooled_f1(episodes: Sequence[Episode], predictions: Sequence[Sequence[Prediction]]) -> float:
     """Micro F1 over all query sentences."""
     counts = Counts()
     for episode, sentences in zip(episodes, predictions, strict=True):
         for gold, found in zip(episode.query, sentences, strict=True):
-            counts += Counts.of({m.span for m in found.mentions}, set(gold.spans))
+            counts += Counts.of(set(found.spans), set(gold.spans))
     return counts.f1
 
 
-def _loss(
-    model: SpanProto, batch: EpisodeBatch, episodes: int, config: AdaptationConfig
-) -> torch.Tensor:
-    """The sum over the episodes of each one's loss, so that none is scaled by the others."""
-    terms = losses(model, batch, joint=config.joint_weight > 0, leave_one_out=config.leave_one_out)
-    return episodes * terms.total(config.joint_weight)
-
-
-def _optimizer(model: SpanProto, config: AdaptationConfig) -> torch.optim.AdamW:
+def _optimizer(model: Method, config: AdaptationConfig) -> torch.optim.AdamW:
     """AdamW over what is tuned: elementwise, so stacked weights do not mix."""
     given = config.head_learning_rate
     heads_rate = config.learning_rate if given is None else given
+    encoders = encoder_prefixes(model)
     groups: dict[float, list[torch.nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            rate = config.learning_rate if name.startswith("encoder.") else heads_rate
+            rate = config.learning_rate if name.startswith(encoders) else heads_rate
             groups.setdefault(rate, []).append(parameter)
+    require(
+        bool(groups), f"tuning.tune={config.tuning.tune} leaves nothing to tune; choose another"
+    )
     return torch.optim.AdamW(
         [{"params": parameters, "base_lr": rate} for rate, parameters in groups.items()],
         lr=config.learning_rate,
@@ -198,29 +196,29 @@ def _optimizer(model: SpanProto, config: AdaptationConfig) -> torch.optim.AdamW:
 
 
 def predict_adapted(
-    model: SpanProto,
+    model: Method,
     episodes: Sequence[Episode],
     config: AdaptationConfig,
     candidates: CandidateRule = "model",
-) -> Iterator[list[SentencePrediction]]:
+) -> Iterator[Sequence[Prediction]]:
     """Adapt to each episode's support set, then predict its query sentences, in order.
 
     Episodes of similar size are adapted side by side, so all of them are done before the first
     result comes out.
     """
-    results: dict[int, list[SentencePrediction]] = {}
+    model = model.with_candidates(candidates)
+    results: dict[int, Sequence[Prediction]] = {}
     for numbers in _groups(model, episodes, config):
         group = [episodes[number] for number in numbers]
         alone = len(group) == 1
-        adapted = adapt_to_one(model, group[0], config) if alone else adapt(model, group, config)
-        found = predict(adapted, group, candidates)
-        results.update(zip(numbers, found, strict=True))
+        adapted = adapt_to_one(model, group[0], config) if alone else model.adapted(group, config)
+        results.update(zip(numbers, adapted.predict(group), strict=True))
         del adapted
     return (results[number] for number in range(len(episodes)))
 
 
 def _groups(
-    model: SpanProto, episodes: Sequence[Episode], config: AdaptationConfig
+    model: Method, episodes: Sequence[Episode], config: AdaptationConfig
 ) -> Iterator[list[int]]:
     """Numbers of episodes to adapt together: of similar size, within the limits."""
     limit = config.episodes_at_once if can_stack(model) and not config.early_stopping else 1
@@ -240,5 +238,5 @@ def _groups(
         yield group
 
 
-def _gpus(model: SpanProto) -> list[torch.device]:
+def _gpus(model: Method) -> list[torch.device]:
     return [model.device] if model.device.type == "cuda" else []

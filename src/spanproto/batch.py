@@ -7,7 +7,7 @@ the batch is made, so it is made here, as a weight: a loss is then a sum of weig
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -35,8 +35,20 @@ class LabelledSpans(SpanPlaces):
     weight: Tensor  # (P,), the span's share in the mean that it is part of
 
 
+class TensorBatch:
+    """A dataclass of tensors, at any depth, that moves as one."""
+
+    def to(self, device: torch.device) -> Self:
+        """The batch on another device, without waiting for the copies."""
+        return map_tensors(self, lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pinned(self) -> Self:
+        """The batch in page-locked memory, from where copies to a GPU need no waiting."""
+        return map_tensors(self, Tensor.pin_memory)
+
+
 @dataclass(frozen=True)
-class EpisodeBatch:
+class EpisodeBatch(TensorBatch):
     """S sentences of some episodes and the spans over them.
 
     Rows before `support_end` are support sentences and rows from `query_start` on are query
@@ -50,18 +62,11 @@ class EpisodeBatch:
     sentence_weight: Tensor  # (S,), a sentence's share in the mean over all of its episode
     support_weight: Tensor  # (support_end,), its share in the mean over the support set
     query_weight: Tensor  # (S - query_start,), its share in the mean over the query set
+    episode: Tensor  # (S,), the number of a sentence's episode
     types: Tensor  # (S, slots), the types a sentence's spans may have: its episode's, if supported
     others: SpanPlaces  # entities of no type of the episode
     support_spans: LabelledSpans  # weighted for the mean of each type, 1 / K_t
     query_spans: LabelledSpans  # weighted for the mean of Eq. 7; 0 if the type has no support
-
-    def to(self, device: torch.device) -> "EpisodeBatch":
-        """The batch on another device, without waiting for the copies."""
-        return map_tensors(self, lambda tensor: tensor.to(device, non_blocking=True))
-
-    def pinned(self) -> "EpisodeBatch":
-        """The batch in page-locked memory, from where copies to a GPU need no waiting."""
-        return map_tensors(self, Tensor.pin_memory)
 
 
 Batch = TypeVar("Batch")
@@ -136,6 +141,7 @@ def collate(
         sentence_weight=torch.tensor(_shares(rows, len(episodes))),
         support_weight=torch.tensor(_shares(support, len(episodes))),
         query_weight=torch.tensor(query_weight),
+        episode=torch.tensor([row.episode for row in rows], dtype=torch.long),
         types=torch.tensor(types)[[row.episode for row in rows]],
         others=_others(rows),
         support_spans=_labelled(support, 0, slots, support_span_weight),

@@ -8,12 +8,12 @@ from spanproto.adaptation import AdaptationConfig, predict_adapted
 from spanproto.data.types import Episode
 from spanproto.evaluation import Report, Scorer
 from spanproto.judging import CandidateRule
-from spanproto.model import SpanProto
-from spanproto.prediction import SentencePrediction, predict_all
+from spanproto.methods.base import Method, Prediction
+from spanproto.prediction import predict_all
 
 
 def evaluate(
-    model: SpanProto,
+    model: Method,
     episodes: Sequence[Episode],
     protocol: str,
     candidates: CandidateRule = "model",
@@ -21,8 +21,11 @@ def evaluate(
 ) -> Report:
     """Predict every episode's query sentences and score them under a protocol.
 
-    With `adaptation`, a copy of the model is first fine-tuned to each episode's support set.
+    With `adaptation`, a copy of the model is first fine-tuned to each episode's support set; a
+    method of which that is a part does it by its own settings if none are given.
     """
+    if adaptation is None and model.always_adapts:
+        adaptation = model.adaptation({})
     if adaptation is None:
         predictions = predict_all(model, episodes, candidates)
     else:
@@ -32,7 +35,7 @@ def evaluate(
 
 def score_predictions(
     episodes: Sequence[Episode],
-    predictions: Iterable[Sequence[SentencePrediction]],
+    predictions: Iterable[Sequence[Prediction]],
     protocol: str,
 ) -> Report:
     """The score of predictions as they come in, with a progress bar on a terminal."""
@@ -41,7 +44,14 @@ def score_predictions(
     for episode, sentences in zip(bar, predictions, strict=True):
         scorer.add(
             episode,
-            [[mention.span for mention in sentence.mentions] for sentence in sentences],
-            [sentence.candidates for sentence in sentences],
+            [sentence.spans for sentence in sentences],
+            _candidates(sentences),
         )
     return scorer.report()
+
+
+def _candidates(sentences: Sequence[Prediction]) -> list[Sequence[tuple[int, int]]] | None:
+    """What was proposed for each sentence, if the method has a stage that proposes."""
+    proposed = [sentence.candidates for sentence in sentences]
+    known = [boundaries for boundaries in proposed if boundaries is not None]
+    return known if len(known) == len(proposed) else None

@@ -1,12 +1,14 @@
 """Models on disk: weights as safetensors, settings as JSON; no pickle is ever read or written.
 
-A model directory holds `spanproto.json` (format version and model settings), the encoder's
+A model directory holds `spanproto.json` (format version, method and model settings), the encoder's
 `config.json` and tokenizer files, the weights (see `weights.py`), and a model card, `README.md`.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
@@ -14,18 +16,20 @@ from spanproto import config
 from spanproto.data.files import atomic_writer, parse_json, read_text
 from spanproto.encoder import Encoder
 from spanproto.errors import CheckpointError, ConfigError, DataError
-from spanproto.model import ModelConfig, SpanProto
+from spanproto.methods import METHODS, method_named
+from spanproto.methods.base import Method, MethodConfig
+from spanproto.model import SpanProto
 from spanproto.model_card import model_card, save_card
 from spanproto.tensor_file import load_tensors as load_tensors
 from spanproto.tensor_file import save_tensors as save_tensors
 from spanproto.weights import load_weights, save_weights
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 SETTINGS = "spanproto.json"
 
 
 def save_model(
-    model: SpanProto,
+    model: Method,
     directory: Path,
     *,
     half: bool = False,
@@ -46,16 +50,18 @@ def save_model(
             parameters=sum(parameter.numel() for parameter in model.parameters()),
             labels=labels,
             origin=model.origin,
+            method=model.name,
         ),
     )
 
 
-def save_settings(model: SpanProto, directory: Path) -> None:
+def save_settings(model: Method, directory: Path) -> None:
     """Write all of a model directory but the weights."""
     directory.mkdir(parents=True, exist_ok=True)
     model.encoder.save_architecture(directory)
     content = {
         "format_version": FORMAT_VERSION,
+        "method": model.name,
         "model": config.to_dict(model.config),
         "origin": model.origin,
     }
@@ -64,40 +70,95 @@ def save_settings(model: SpanProto, directory: Path) -> None:
         stream.write("\n")
 
 
-def load_model(directory: Path | str) -> SpanProto:
-    """The model saved in `directory`, or in its `model` folder if it is a training run."""
-    directory = Path(directory)
-    if not (directory / SETTINGS).exists() and (directory / "model" / SETTINGS).exists():
-        directory = directory / "model"
-    if not (directory / SETTINGS).exists():
+def load_model(
+    source: Path | str, method: str | None = None, overrides: Sequence[str] = ()
+) -> Method:
+    """The model saved in the directory `source`, or in its `model` folder if it is a training run.
+
+    With `method`, the weights serve that method, if it trains the same ones; one that needs no
+    training also takes a bare encoder, by directory or hub name. `overrides` change its settings,
+    each `key=value`.
+    """
+    directory = _model_directory(Path(source))
+    if directory is None:
+        return _from_encoder(str(source), method, overrides).eval()
+    content = _read_settings(directory / SETTINGS)
+    saved = method_named(content["method"])
+    wanted = saved if method is None else method_named(method)
+    if wanted is not saved and saved.name not in wanted.weights_of:
+        fitting = sorted({wanted.name, *wanted.weights_of})
         raise CheckpointError(
-            f"{directory}: not a spanproto model, {SETTINGS} is missing; give the directory that "
-            "training or save wrote"
+            f"{directory}: the weights of {saved.title()} do not serve {wanted.title()}; give a "
+            f"model trained with --method {' or '.join(fitting)}"
         )
-    settings = directory / SETTINGS
+    known = {field.name for field in fields(wanted.Config)}
+    values = {key: v for key, v in content["model"].items() if key in known or wanted is saved}
     try:
-        content = parse_json(read_text(settings), str(settings))
-    except DataError as error:
-        raise CheckpointError(str(error)) from None
-    version = content.get("format_version") if isinstance(content, dict) else None
-    if version != FORMAT_VERSION:
-        raise CheckpointError(
-            f"{settings}: checkpoint format {version!r}, but this spanproto reads format "
-            f"{FORMAT_VERSION}; install the spanproto version that wrote it, or train again"
-        )
-    try:
-        config.require(isinstance(content.get("model"), dict), "the model's settings are missing")
-        model_config = config.build(ModelConfig, content["model"], "model")
+        _configured(wanted, values)
     except ConfigError as error:
-        raise CheckpointError(f"{settings}: {error}") from None
-    model = SpanProto(Encoder.from_architecture(directory, model_config.encoder), model_config)
+        raise CheckpointError(f"{directory / SETTINGS}: {error}") from None
+    model_config = _configured(wanted, values, overrides)
+    model = wanted(Encoder.from_architecture(directory, model_config.encoder), model_config)
     fill(model, load_weights(directory), directory)
     origin = content.get("origin")
     model.origin = origin if isinstance(origin, dict) else {}
     return model.eval()
 
 
-def fill(model: SpanProto, tensors: dict[str, Tensor], source: Path) -> None:
+def load_spanproto(source: Path | str) -> SpanProto:
+    """The SpanProto model saved in the directory `source`; another method's is refused."""
+    model = load_model(source, SpanProto.name)
+    assert isinstance(model, SpanProto)
+    return model
+
+
+def _model_directory(source: Path) -> Path | None:
+    """Where the model is: in the directory itself or, of a training run, in its `model`."""
+    for directory in (source, source / "model"):
+        if (directory / SETTINGS).exists():
+            return directory
+    return None
+
+
+def _from_encoder(source: str, method: str | None, overrides: Sequence[str]) -> Method:
+    """A method that needs no training, on a pretrained encoder."""
+    wanted = None if method is None else method_named(method)
+    if wanted is None or wanted.trains_on is not None:
+        raise CheckpointError(
+            f"{source}: not a spanproto model, {SETTINGS} is missing; give the directory that "
+            "training or save wrote"
+        )
+    return wanted.from_config(_configured(wanted, {"encoder": {"name": source}}, overrides))
+
+
+def _configured(
+    method: type[Method], values: Mapping[str, Any], overrides: Sequence[str] = ()
+) -> MethodConfig:
+    return config.build(method.Config, config.apply_overrides(values, overrides), "model")
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    """The settings of a saved model: at least the method's name, and its own settings."""
+    try:
+        content: dict[str, Any] = parse_json(read_text(path), str(path))
+    except DataError as error:
+        raise CheckpointError(str(error)) from None
+    version = content.get("format_version") if isinstance(content, dict) else None
+    if version not in (1, FORMAT_VERSION):
+        raise CheckpointError(
+            f"{path}: checkpoint format {version!r}, but this spanproto reads format "
+            f"{FORMAT_VERSION}; install the spanproto version that wrote it, or train again"
+        )
+    if version == 1:  # from before there were other methods
+        content["method"] = SpanProto.name
+    if not (isinstance(content.get("model"), dict) and content.get("method") in METHODS):
+        raise CheckpointError(
+            f"{path}: the model's settings are missing or its method is unknown; save it again"
+        )
+    return content
+
+
+def fill(model: Method, tensors: dict[str, Tensor], source: Path) -> None:
     """Load `tensors` into the model; every parameter must be there and fit."""
     state = model.state_dict()
     for name, tensor in state.items():

@@ -95,9 +95,9 @@ def without_self(spans: Tensor, means: Tensor, slot: Tensor, weight: Tensor) -> 
 
 
 def squared_distances(spans: Tensor, centres: Tensor) -> Tensor:
-    """Squared Euclidean distances (M, slots) between spans (M, d) and prototypes (slots, d)."""
-    cross = spans @ centres.T
-    squares = spans.square().sum(1)[:, None] + centres.square().sum(1)
+    """Squared Euclidean distances (..., M, N) between spans (..., M, d) and centres (..., N, d)."""
+    cross = spans @ centres.mT
+    squares = spans.square().sum(-1)[..., :, None] + centres.square().sum(-1)[..., None, :]
     return (squares - 2 * cross).clamp(min=0)
 
 

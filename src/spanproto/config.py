@@ -53,9 +53,17 @@ def apply_overrides(content: Mapping[str, Any], overrides: Sequence[str]) -> dic
     return result
 
 
-def build(section: type[Section], content: Mapping[str, Any], where: str = "") -> Section:
-    """An instance of the dataclass `section` from plain values; `where` is its dotted name."""
-    hints = typing.get_type_hints(section)
+def build(
+    section: type[Section],
+    content: Mapping[str, Any],
+    where: str = "",
+    types: Mapping[str, type] | None = None,
+) -> Section:
+    """An instance of the dataclass `section` from plain values; `where` is its dotted name.
+
+    `types` are those of fields whose declared type says less.
+    """
+    hints = typing.get_type_hints(section) | dict(types or {})
     fields = {field.name for field in dataclasses.fields(section)}  # type: ignore[arg-type]
     arguments: dict[str, Any] = {}
     for key, value in content.items():

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 
 from spanproto import demo_text
 from spanproto.adaptation import AdaptationConfig, predict_adapted
 from spanproto.benchmark import evaluate, score_predictions
-from spanproto.checkpoint import load_model
+from spanproto.checkpoint import load_spanproto
 from spanproto.classifier import ClassifierConfig
 from spanproto.data.formats import read_sentences, write_episodes
 from spanproto.data.sampler import EpisodeSampler
@@ -27,6 +27,8 @@ from spanproto.encoder import EncoderConfig
 from spanproto.evaluation import Report
 from spanproto.extractor import ExtractorConfig
 from spanproto.model import ModelConfig
+from spanproto.objective import ObjectiveConfig
+from spanproto.prediction import SentencePrediction
 from spanproto.samples import HELD_OUT_DOMAIN, TRAINING_DOMAINS, sample_path
 from spanproto.tiny_encoder import build_tiny_encoder
 from spanproto.training.loop import train
@@ -85,7 +87,8 @@ def _run(config: DemoConfig, say: Callable[[str], None], colour: bool, program: 
     say(demo_text.training(corpora, config.steps))
     began = time.monotonic()
     write_episodes(config.training_file, _training_episodes(config, corpora), "token-episodes")
-    model = load_model(train(run_config(config, _encoder(config, corpora)), restart=True))
+    run = run_config(config, _encoder(config, corpora))
+    model = load_spanproto(train(run, restart=True))
     say(f"Trained in {time.monotonic() - began:.0f} seconds.\n")
 
     sampler = EpisodeSampler(held_out, ways=3, shots=5, seed=config.seed)
@@ -95,7 +98,9 @@ def _run(config: DemoConfig, say: Callable[[str], None], colour: bool, program: 
     say(demo_text.support(episodes[0], annotate))
 
     adaptation = AdaptationConfig(steps=config.adaptation_steps, learning_rate=ADAPTATION_RATE)
-    predictions = list(predict_adapted(model, episodes, adaptation))
+    predictions = cast(
+        list[list[SentencePrediction]], list(predict_adapted(model, episodes, adaptation))
+    )
     pairs = zip(episodes[0].query, predictions[0], strict=True)
     for number, (sentence, found) in enumerate(islice(pairs, config.sentences_shown), start=1):
         say(demo_text.sentence(number, sentence, found, annotate))
@@ -130,13 +135,14 @@ def run_config(config: DemoConfig, encoder: Path) -> RunConfig:
             encoder=EncoderConfig(name=str(encoder), max_length=256, dropout=0.3),
             extractor=ExtractorConfig(head="rotary"),
             classifier=ClassifierConfig(projection="none"),
+            objective=ObjectiveConfig(
+                extractor_steps=config.steps * 2 // 5, extractor_data="support+query"
+            ),
         ),
         data=DataConfig(train=[str(config.training_file)], protocol=PROTOCOL),
         training=TrainingConfig(
             output=str(config.output),
             steps=config.steps,
-            extractor_steps=config.steps * 2 // 5,
-            extractor_data="support+query",
             episodes_per_step=2,
             learning_rate=2e-3,
             seed=config.seed,

@@ -108,13 +108,20 @@ class Encoder(nn.Module):
 
     def forward(self, batch: WordBatch) -> tuple[Tensor, Tensor]:
         """Start states and end states in single precision, each (S, L, h); padding is arbitrary."""
-        hidden = self.transformer(
-            input_ids=batch.input_ids, attention_mask=self.ready_mask(batch.attention_mask)
-        ).last_hidden_state  # (W, T, h)
-        states = hidden.float().flatten(0, 1)  # (W*T, h)
-        shape = (*batch.first.shape, self.hidden_size)
-        first, last = batch.first.flatten(), batch.last.flatten()
-        return states.index_select(0, first).view(shape), states.index_select(0, last).view(shape)
+        hidden = self._run(batch).last_hidden_state  # (W, T, h)
+        return _at(batch.first, hidden), _at(batch.last, hidden)
+
+    def first_states(self, batch: WordBatch, layers: int = 1) -> Tensor:
+        """Start states (S, L, h), summed over the encoder's last `layers` layers or all it has."""
+        if layers == 1:
+            return _at(batch.first, self._run(batch).last_hidden_state)
+        _, *hidden = self._run(batch, output_hidden_states=True).hidden_states  # embeddings first
+        return torch.stack([_at(batch.first, layer) for layer in hidden[-layers:]]).sum(0)
+
+    def _run(self, batch: WordBatch, **options: bool) -> Any:
+        """What the transformer gives for all windows."""
+        mask = self.ready_mask(batch.attention_mask)
+        return self.transformer(input_ids=batch.input_ids, attention_mask=mask, **options)
 
     def ready_mask(self, attention_mask: Tensor) -> Tensor:
         """The attention mask in the form that costs the encoder no look at its values."""
@@ -126,6 +133,12 @@ class Encoder(nn.Module):
             return visible
         hidden = torch.zeros(visible.shape, device=visible.device)
         return hidden.masked_fill(~visible, torch.finfo(hidden.dtype).min)
+
+
+def _at(place: Tensor, hidden: Tensor) -> Tensor:
+    """The states (S, L, h) at the places (S, L) among all hidden states (W, T, h)."""
+    states = hidden.float().flatten(0, 1)  # (W*T, h)
+    return states.index_select(0, place.flatten()).view(*place.shape, hidden.shape[-1])
 
 
 def _check_source(name: str) -> None:

@@ -1,12 +1,15 @@
 """SpanProto: encoder, span extractor and mention classifier as one module."""
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+import copy
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from spanproto.batch import EpisodeBatch, SpanPlaces
+from spanproto.adaptation import AdaptationConfig
+from spanproto.batch import EpisodeBatch, SpanPlaces, collate
 from spanproto.classifier import (
     ClassifierConfig,
     MentionClassifier,
@@ -14,19 +17,28 @@ from spanproto.classifier import (
     squared_distances,
     without_self,
 )
+from spanproto.config import require
+from spanproto.data.types import Episode, Sentence
 from spanproto.decision import DecisionConfig
-from spanproto.encoder import Encoder, EncoderConfig
+from spanproto.encoder import Encoder
 from spanproto.extractor import ExtractorConfig, SpanExtractor, boundary_matrix, span_cells
+from spanproto.meta import TaskBatch, carry_gradients, task_copies
+from spanproto.methods.base import Method, MethodConfig
+from spanproto.objective import Losses, ObjectiveConfig, held_out_losses, losses
+
+if TYPE_CHECKING:
+    from spanproto.judging import CandidateRule
+    from spanproto.prediction import SentencePrediction
 
 
 @dataclass(frozen=True)
-class ModelConfig:
-    """The settings of the three parts and of what is made of them."""
+class ModelConfig(MethodConfig):
+    """The settings of the three parts, of what is made of them, and of how they are trained."""
 
-    encoder: EncoderConfig = field(default_factory=EncoderConfig)
     extractor: ExtractorConfig = field(default_factory=ExtractorConfig)
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
     decision: DecisionConfig = field(default_factory=DecisionConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
 
 
 class EncodedBatch(NamedTuple):
@@ -60,33 +72,22 @@ class Placement(NamedTuple):
     allowed: Tensor  # (M, slots), the types of the span's own episode that have a prototype
 
 
-class SpanProto(nn.Module):
+class SpanProto(Method):
     """The two-stage model: where the entities are, then which type each has, if any."""
 
+    name = "spanproto"
+    Config = ModelConfig
+    config: ModelConfig
+    candidate_rule: "CandidateRule" = "model"
+
     def __init__(self, encoder: Encoder, config: ModelConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.bf16 = False  # run the encoder in mixed precision; the heads never are
-        self.stacked = False  # whether every episode of a batch has weights of its own
-        self.origin: dict[str, Any] = {}  # how the model was trained, saved with it
-        self.encoder = encoder
+        super().__init__(encoder, config)
         self.extractor = SpanExtractor(encoder.hidden_size, config.extractor)
         self.classifier = MentionClassifier(encoder.hidden_size, config.classifier)
 
-    @classmethod
-    def from_config(cls, config: ModelConfig) -> "SpanProto":
-        """A pretrained encoder with fresh heads."""
-        return cls(Encoder.from_pretrained(config.encoder), config)
-
-    @property
-    def device(self) -> torch.device:
-        """Where the parameters are."""
-        return next(self.parameters()).device
-
     def encode(self, batch: EpisodeBatch) -> EncodedBatch:
         """One encoder pass over all sentences of all episodes."""
-        device = batch.types.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=self.bf16):
+        with self.mixed_precision():
             start, end = self.encoder(batch.words)
         return EncodedBatch(batch, start, end, span_cells(batch.words.word_mask))
 
@@ -125,6 +126,67 @@ class SpanProto(nn.Module):
     def others_matrix(self, encoded: EncodedBatch) -> Tensor:
         """The same for the entities that have no type of their episode."""
         return _matrix(encoded, encoded.batch.others)
+
+    def begin_training(self, sentences: Iterable[Sentence], steps: int) -> None:
+        """Refuse a run that would never train the mention classifier."""
+        first = self.config.objective.extractor_steps
+        require(
+            first <= steps,
+            f"model.objective.extractor_steps={first} must lie between 0 and "
+            f"training.steps={steps}",
+        )
+
+    def prepare(self, items: Sequence[Episode], step: int) -> EpisodeBatch | TaskBatch:
+        """The episodes of a step, as tasks if it is a meta-step."""
+        if step > self.config.objective.meta.after:
+            return TaskBatch.of(items, self.encoder.words)
+        return collate(items, self.encoder.words)
+
+    def gradients(self, batch: EpisodeBatch | TaskBatch, step: int, seed: int) -> dict[str, Tensor]:
+        """Lines 2-17 of Algorithm 1."""
+        objective = self.config.objective
+        weight = objective.joint_weight_at(step)
+        if isinstance(batch, TaskBatch):
+            terms = self.meta_gradients(batch, weight, seed)
+        else:
+            self.train()
+            both = objective.extractor_data == "support+query"
+            terms = losses(self, batch, joint=weight > 0, extract_from_query=both)
+            terms.total(weight).backward()  # type: ignore[no-untyped-call]
+        total = terms.total(weight)
+        return {"loss": total, **terms._asdict(), "lambda": torch.full_like(total, weight)}
+
+    def meta_gradients(self, tasks: TaskBatch, joint_weight: float, seed: int) -> Losses:
+        """Set the gradients of a meta-step; returns the losses on the query sets."""
+        inner = replace(self.config.objective.meta.adaptation(seed), joint_weight=joint_weight)
+        copies = task_copies(self, tasks.episodes, inner)
+        terms = held_out_losses(copies, tasks.support, tasks.query)
+        terms.total(joint_weight).backward()  # type: ignore[no-untyped-call]
+        carry_gradients(copies, self)
+        return terms
+
+    def support_batch(self, episodes: Sequence[Episode]) -> EpisodeBatch:
+        """The support sets, each its own query set."""
+        return collate(episodes, self.encoder.words, "support", even=self.stacked)
+
+    def support_loss(self, batch: EpisodeBatch, config: AdaptationConfig) -> Tensor:
+        """The objective with the support set in place of both sets of Algorithm 1."""
+        terms = losses(
+            self, batch, joint=config.joint_weight > 0, leave_one_out=config.leave_one_out
+        )
+        return terms.total(config.joint_weight)
+
+    def predict(self, episodes: Sequence[Episode]) -> "list[list[SentencePrediction]]":
+        """Candidate spans from the extractor, each given its nearest type or rejected."""
+        from spanproto.prediction import predict  # which is built on this module
+
+        return predict(self, episodes, self.candidate_rule)
+
+    def with_candidates(self, rule: "CandidateRule") -> Self:
+        """The same weights with the given candidate rule."""
+        twin = copy.copy(self)
+        twin.candidate_rule = rule
+        return twin
 
 
 def _matrix(encoded: EncodedBatch, *several: SpanPlaces) -> Tensor:

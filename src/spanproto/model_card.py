@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from spanproto.data.files import atomic_writer
+from spanproto.methods import METHODS
 
 CARD = "README.md"
 _TAGS = ["spanproto", "few-shot", "named-entity-recognition", "prototypical-networks"]
@@ -26,6 +27,11 @@ _FRESH = """\
 ner = FewShotNER.from_pretrained("PATH-OR-HUB-NAME")
 ner.fit([{"text": "Ada Lovelace wrote.", "entities": [(0, 12, "person")]}])
 print(ner.predict("Grace Hopper joined the Navy."))"""
+_OTHER_METHOD = """\
+```bash
+pip install spanproto
+spanproto evaluate PATH EPISODES --protocol crossdomain
+```"""
 _FITTED = """\
 ner = FewShotNER.from_pretrained("PATH-OR-HUB-NAME")
 print(ner.predict("your own text"))"""
@@ -37,6 +43,7 @@ def model_card(
     parameters: int,
     labels: Sequence[str] = (),
     origin: Mapping[str, Any] | None = None,
+    method: str = "spanproto",
 ) -> str:
     """The card of a model, in Markdown with the hub's header.
 
@@ -47,9 +54,9 @@ def model_card(
     known = origin or {}
     sections = [
         f"# {known.get('title', 'A few-shot entity recogniser')}",
-        known.get("summary") or _summary(PurePath(encoder).name, parameters, labels),
+        known.get("summary") or _summary(method, PurePath(encoder).name, parameters, labels),
         _section("Types", _bullets(f"`{label}`" for label in labels)),
-        _section("How to use it", _LOADING.format(code=_FITTED if labels else _FRESH)),
+        _section("How to use it", _usage(method, labels)),
         _section("Measured quality", _table(known.get("quality") or [])),
         _section("Training data", _bullets(map(_data_line, known.get("data") or []))),
         _section("Training", _training(known)),
@@ -93,7 +100,17 @@ def _header(known: Mapping[str, Any]) -> str:
     return yaml.safe_dump(header, sort_keys=False)
 
 
-def _summary(encoder: str, parameters: int, labels: Sequence[str]) -> str:
+def _usage(method: str, labels: Sequence[str]) -> str:
+    if method != "spanproto":
+        return _OTHER_METHOD
+    return _LOADING.format(code=_FITTED if labels else _FRESH)
+
+
+def _summary(method: str, encoder: str, parameters: int, labels: Sequence[str]) -> str:
+    size = f"{parameters / 1e6:.1f}M parameters in all"
+    if method != "spanproto":
+        _, title, citation, idea = METHODS[method]
+        return f"{title} ({citation}) over the encoder {encoder}, {size}: {idea}."
     does = (
         "finds the entity types below in text"
         if labels
@@ -101,7 +118,7 @@ def _summary(encoder: str, parameters: int, labels: Sequence[str]) -> str:
     )
     return (
         f"A SpanProto model that {does}, and says when a span is none of them: a span extractor "
-        f"and prototypes over the encoder {encoder}, {parameters / 1e6:.1f}M parameters in all."
+        f"and prototypes over the encoder {encoder}, {size}."
     )
 
 

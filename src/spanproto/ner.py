@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from spanproto import config
 from spanproto.adaptation import AdaptationConfig, adapt_to_one
-from spanproto.checkpoint import load_model
+from spanproto.checkpoint import load_spanproto
 from spanproto.data.types import Sentence
 from spanproto.documents import DocumentJudge, Judged, document_of
 from spanproto.entity import Entity
@@ -53,7 +53,7 @@ class FewShotNER:
         directory = model_directory(name)
         if is_fitted(directory):
             return cls.load(directory, device)
-        return cls(load_model(directory).to(choose_device(device)))
+        return cls(load_spanproto(directory).to(choose_device(device)))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -5,7 +5,10 @@ episodes, so a step over several episodes is the mean of their steps. Nothing he
 device: shapes are known on the host, and the candidates have a fixed number of places.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -13,7 +16,29 @@ from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces
 from spanproto.classifier import margin_loss, prototype_loss
-from spanproto.model import EncodedBatch, MentionStates, SpanProto
+from spanproto.config import require
+from spanproto.meta import MetaConfig
+
+if TYPE_CHECKING:
+    from spanproto.model import EncodedBatch, MentionStates, SpanProto
+
+
+@dataclass(frozen=True)
+class ObjectiveConfig:
+    """What Algorithm 1 minimises, and when."""
+
+    extractor_steps: int = 200  # T': lambda = 0 in the steps before this one
+    joint_weight: float = 1.0  # lambda afterwards
+    extractor_data: Literal["support", "support+query"] = "support"
+    meta: MetaConfig = field(default_factory=MetaConfig)
+
+    def __post_init__(self) -> None:
+        require(self.extractor_steps >= 0, "objective.extractor_steps must not be negative")
+        require(self.joint_weight >= 0, "objective.joint_weight must not be negative")
+
+    def joint_weight_at(self, step: int) -> float:
+        """Line 3 of Algorithm 1: lambda in step 1..T."""
+        return self.joint_weight if step >= self.extractor_steps else 0.0
 
 
 class Losses(NamedTuple):

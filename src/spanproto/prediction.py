@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from spanproto.data.types import Episode, Span
 from spanproto.judging import Candidate, CandidateRule, judge
+from spanproto.methods.base import Method, Prediction
 from spanproto.model import SpanProto
 
 
@@ -31,32 +32,38 @@ class SentencePrediction(NamedTuple):
     mentions: list[Mention]
     candidates: list[tuple[int, int]]  # the extractor's spans, before any was rejected
 
+    @property
+    def spans(self) -> list[Span]:
+        """The mentions as plain data."""
+        return [mention.span for mention in self.mentions]
+
 
 def predict_all(
-    model: SpanProto,
+    model: Method,
     episodes: Sequence[Episode],
     candidates: CandidateRule = "model",
     sentences_per_batch: int = 128,
     cells_per_batch: int = 2**22,
-) -> Iterator[list[SentencePrediction]]:
-    """Predictions for any number of episodes, a few at a time.
+) -> Iterator[Sequence[Prediction]]:
+    """Predictions of any method for any number of episodes, a few at a time.
 
     A boundary matrix grows with the square of the longest sentence, so `cells_per_batch` bounds
     the cells of a batch; an episode beyond it is predicted in parts, long sentences by themselves.
     """
+    model = model.with_candidates(candidates)
     group: list[Episode] = []
     for episode in episodes:
         grown = [*group, episode]
         fits = sum(len(e.query) for e in grown) <= sentences_per_batch
         if group and not (fits and _cells(grown) <= cells_per_batch):
-            yield from predict(model, group, candidates)
+            yield from model.predict(group)
             group = []
         if _cells([episode]) > cells_per_batch:
-            yield _predict_in_parts(model, episode, candidates, cells_per_batch)
+            yield _predict_in_parts(model, episode, cells_per_batch)
         else:
             group.append(episode)
     if group:
-        yield from predict(model, group, candidates)
+        yield from model.predict(group)
 
 
 def _cells(episodes: Sequence[Episode]) -> int:
@@ -65,11 +72,9 @@ def _cells(episodes: Sequence[Episode]) -> int:
     return len(lengths) * max(lengths, default=0) ** 2
 
 
-def _predict_in_parts(
-    model: SpanProto, episode: Episode, candidates: CandidateRule, cells_per_batch: int
-) -> list[SentencePrediction]:
+def _predict_in_parts(model: Method, episode: Episode, cells_per_batch: int) -> list[Prediction]:
     """Predictions of one episode, sentences of similar length together."""
-    found: dict[int, SentencePrediction] = {}
+    found: dict[int, Prediction] = {}
     part: list[int] = []
     by_length = sorted(range(len(episode.query)), key=lambda i: len(episode.query[i].words))
     for at, number in enumerate(by_length):
@@ -78,7 +83,7 @@ def _predict_in_parts(
         longest = len(episode.query[following[0]].words) if following else 0
         if not following or (len(part) + 1) * longest**2 > cells_per_batch:
             piece = replace(episode, query=tuple(episode.query[i] for i in part))
-            found.update(zip(part, predict(model, [piece], candidates)[0], strict=True))
+            found.update(zip(part, model.predict([piece])[0], strict=True))
             part = []
     return [found[number] for number in range(len(episode.query))]
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from spanproto.checkpoint import load_model, save_model
+from spanproto.checkpoint import load_spanproto, save_model
 from spanproto.data.boundaries import labelled
 from spanproto.data.files import numbered_lines, parse_json, read_text
 from spanproto.data.types import Sentence, Span
@@ -65,7 +65,7 @@ def save_fitted(fitted: Fitted, directory: Path) -> None:
 
 def load_fitted(directory: Path) -> Fitted:
     """The recogniser that `save_fitted` wrote."""
-    model = load_model(directory)
+    model = load_spanproto(directory)
     if not is_fitted(directory):
         raise CheckpointError(
             f"{directory}: a model that was not fitted, {FITTED} is missing; fit it to examples "

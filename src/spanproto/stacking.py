@@ -5,18 +5,23 @@ rows are split evenly among the episodes in order, and a layer becomes a batched
 What is not tuned is shared with the model that was stacked.
 """
 
+from __future__ import annotations
+
 import copy
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from spanproto.config import require
-from spanproto.model import SpanProto
+from spanproto.encoder import Encoder
+
+if TYPE_CHECKING:
+    from spanproto.methods.base import Method
 
 # Architectures whose linear layers see nothing but rows of the batch; others go one at a time.
 STACKABLE = frozenset({"bert", "mpnet", "roberta", "xlm-roberta", "distilbert", "electra"})
@@ -35,6 +40,7 @@ class TuningConfig:
         require(self.rank > 0, "tuning.rank must be positive")
 
 
+Model = TypeVar("Model", bound="Method")
 Change = Callable[[str, nn.Module], nn.Module | None]  # a module's name -> its replacement
 
 
@@ -92,15 +98,22 @@ class StackedLayerNorm(nn.Module):
         return torch.addcmul(self.bias[:, None], grouped, self.weight[:, None]).view_as(states)
 
 
-def stack(model: SpanProto, copies: int, tuning: TuningConfig) -> SpanProto:
+def encoder_prefixes(model: nn.Module) -> tuple[str, ...]:
+    """How the names of what belongs to an encoder begin; what does not is a head."""
+    modules = model.named_modules()
+    return tuple(f"{name}." for name, module in modules if isinstance(module, Encoder))
+
+
+def stack(model: Model, copies: int, tuning: TuningConfig) -> Model:
     """The model with `copies` sets of the weights that are tuned; the given one stays as it is."""
+    encoders = encoder_prefixes(model)
     numbers = [_layer_number(name) for name, _ in model.named_modules()]
     first_tuned = 0
     if tuning.tune == "top":
         first_tuned = 1 + max(n for n in numbers if n is not None) - tuning.top_layers
 
     def change(name: str, module: nn.Module) -> nn.Module | None:
-        number, in_encoder = _layer_number(name), name.startswith("encoder.")
+        number, in_encoder = _layer_number(name), name.startswith(encoders)
         if in_encoder and (number is None or number < first_tuned or tuning.tune == "heads"):
             return None
         if isinstance(module, nn.Linear):
@@ -111,13 +124,12 @@ def stack(model: SpanProto, copies: int, tuning: TuningConfig) -> SpanProto:
             return StackedLayerNorm(module, copies)
         return None
 
-    stacked = _rebuilt(model, "", change)
-    assert isinstance(stacked, SpanProto)
+    stacked = cast(Model, _rebuilt(model, "", change))
     stacked.stacked = copies > 1
     return stacked
 
 
-def unstacked(model: SpanProto) -> SpanProto:
+def unstacked(model: Model) -> Model:
     """A stack of one as a plain model with the same weights, such as can be saved."""
 
     def change(name: str, module: nn.Module) -> nn.Module | None:
@@ -134,12 +146,10 @@ def unstacked(model: SpanProto) -> SpanProto:
             return norm
         return None
 
-    plain = _rebuilt(model, "", change)
-    assert isinstance(plain, SpanProto)
-    return plain
+    return cast(Model, _rebuilt(model, "", change))
 
 
-def can_stack(model: SpanProto) -> bool:
+def can_stack(model: Method) -> bool:
     """Whether several episodes can share a batch of this model."""
     return model.encoder.transformer.config.model_type in STACKABLE
 

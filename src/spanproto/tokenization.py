@@ -73,8 +73,9 @@ class WordTokenizer:
                 group_ends.append(len(windows))
         if groups > 1:
             windows, placed = _with_even_groups(windows, placed, group_ends)
+        windows = windows or [np.empty(0, np.int64)]  # encoders cannot do without any
         special = len(self.prefix) + len(self.suffix)
-        longest = max((len(window) for window in windows), default=0) + special
+        longest = max(len(window) for window in windows) + special
         width = min(_multiple_of_8(longest), self.max_length)
         length = max((len(words) for words in sentences), default=0)
 

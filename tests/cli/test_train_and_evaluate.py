@@ -21,9 +21,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path
         write_episodes(folder / f"{name}.json", episodes, "crossdomain")
     (folder / "run.yaml").write_text(
         f"""
-        model: {{encoder: {{name: {tiny_encoder}}}, classifier: {{reject: false}}}}
+        model:
+          encoder: {{name: {tiny_encoder}}}
+          classifier: {{reject: false}}
+          objective: {{extractor_steps: 1}}
         data: {{train: {folder}/train.json, valid: {folder}/test.json, protocol: crossdomain}}
-        training: {{steps: 3, extractor_steps: 1, device: cpu}}
+        training: {{steps: 3, device: cpu}}
         """
     )
     done = spanproto("train", folder / "run.yaml", f"training.output={folder}/out")

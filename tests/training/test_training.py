@@ -1,4 +1,4 @@
-"""Algorithm 1 end to end: it learns, logs, resumes to the bit, and trains data-parallel."""
+"""Training end to end: it logs, resumes to the bit, and trains data-parallel."""
 
 import json
 import os
@@ -13,15 +13,15 @@ import pytest
 import synthetic
 import torch
 
-from spanproto.benchmark import evaluate
 from spanproto.checkpoint import load_model, load_tensors
-from spanproto.config import build, to_yaml
+from spanproto.config import to_yaml
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.errors import CheckpointError, ConfigError, DataError, SpanProtoError
+from spanproto.meta import MetaConfig
 from spanproto.training.loop import train
 from spanproto.training.optimization import rate_factor
-from spanproto.training.settings import MetaConfig, RunConfig
-from spanproto.training.source import ShuffledEpisodes, training_source, validation_episodes
+from spanproto.training.settings import RunConfig
+from spanproto.training.source import TrainingData, validation_episodes
 
 # As in this process: sums of floats depend on the number of threads.
 ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -40,10 +40,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(files: Path, tiny_encoder: Path, tmp_path: Path) -> RunConfig:
-    return build(
-        RunConfig,
+    return RunConfig.of(
         {
-            "model": {"encoder": {"name": str(tiny_encoder)}},
+            "model": {
+                "encoder": {"name": str(tiny_encoder)},
+                "objective": {"extractor_steps": 4},
+            },
             "data": {
                 "train": str(files / "corpus.json"),
                 "valid": str(files / "valid.jsonl"),
@@ -53,14 +55,13 @@ def run(files: Path, tiny_encoder: Path, tmp_path: Path) -> RunConfig:
             "training": {
                 "output": str(tmp_path / "run"),
                 "steps": 12,
-                "extractor_steps": 4,
                 "episodes_per_step": 2,
                 "validate_every": 6,
                 "checkpoint_every": 3,
                 "learning_rate": 1e-3,
                 "device": "cpu",
             },
-        },
+        }
     )
 
 
@@ -68,27 +69,13 @@ def changed(run: RunConfig, **training: object) -> RunConfig:
     return replace(run, training=replace(run.training, **training))
 
 
+def with_objective(run: RunConfig, **objective: object) -> RunConfig:
+    changed = replace(run.model.objective, **objective)
+    return replace(run, model=replace(run.model, objective=changed))
+
+
 def records(folder: Path | str) -> list[dict]:
     return [json.loads(line) for line in (Path(folder) / "log.jsonl").read_text().splitlines()]
-
-
-def test_it_learns_an_easy_task(run: RunConfig) -> None:
-    run = changed(
-        run,
-        steps=400,
-        extractor_steps=30,
-        learning_rate=5e-3,
-        episodes_per_step=4,
-        validate_every=400,
-        checkpoint_every=400,
-        extractor_data="support+query",
-    )
-    classifier = replace(run.model.classifier, margin=8.0)
-    encoder = replace(run.model.encoder, dropout=0.0)
-    run = replace(run, model=replace(run.model, classifier=classifier, encoder=encoder))
-    model = load_model(train(run))
-    report = evaluate(model, [synthetic.episode(seed) for seed in range(100, 110)], "crossdomain")
-    assert report.micro.f1 > 90
 
 
 def test_every_loss_term_is_logged_and_lambda_starts_after_t_prime(run: RunConfig) -> None:
@@ -182,7 +169,7 @@ def test_other_settings_do_not_resume_but_restart(run: RunConfig) -> None:
 
 def test_two_processes_train_the_same_model_as_one(run: RunConfig, tmp_path: Path) -> None:
     encoder = replace(run.model.encoder, dropout=0.0)
-    run = changed(run, episodes_per_step=4, steps=8, extractor_steps=3)
+    run = with_objective(changed(run, episodes_per_step=4, steps=8), extractor_steps=3)
     run = replace(run, model=replace(run.model, encoder=encoder))
     train(run)
     shared = changed(run, output=str(tmp_path / "shared"))
@@ -227,23 +214,12 @@ def test_tensorboard_gets_the_losses(run: RunConfig) -> None:
     assert "valid_f1" in events.Tags()["scalars"]
 
 
-def test_sources_are_shuffled_anew_each_time_and_reproducible(files: Path) -> None:
-    episodes = [synthetic.episode(seed) for seed in range(7)]
-    source = ShuffledEpisodes(episodes, seed=3)
-    order = [source[i] for i in range(21)]
-    again = ShuffledEpisodes(episodes, seed=3)
-    assert [again[i] for i in reversed(range(21))] == order[::-1]
-    key = [[episodes.index(e) for e in order[i : i + 7]] for i in (0, 7, 14)]
-    assert all(sorted(part) == list(range(7)) for part in key)
-    assert key[0] != key[1]
-
-
 def test_what_cannot_be_trained_on_is_said(run: RunConfig, files: Path) -> None:
     data = run.data
     with pytest.raises(ConfigError, match="train names no file"):
-        training_source(replace(data, train=[]), 0)
+        TrainingData(replace(data, train=[]))
     with pytest.raises(DataError, match="give one kind"):
-        training_source(replace(data, train=[*data.train, *data.valid]), 0)
+        TrainingData(replace(data, train=[*data.train, *data.valid]))
     assert len(validation_episodes(replace(data, valid_episodes=2))) == 2
     assert len(validation_episodes(replace(data, valid=data.train, valid_episodes=4))) == 4
     assert validation_episodes(replace(data, valid=[])) == []
@@ -255,9 +231,13 @@ def test_the_rate_rises_then_falls_to_nothing() -> None:
     assert rate_factor(1, 10, 0.0) == 1
 
 
+def test_a_run_that_would_never_train_the_classifier_is_refused(run: RunConfig) -> None:
+    with pytest.raises(ConfigError, match=r"extractor_steps=13 must lie between 0 and .*=12"):
+        train(with_objective(run, extractor_steps=13))
+
+
 def test_meta_steps_follow_ordinary_ones(run: RunConfig) -> None:
-    settings = replace(run.training, meta=MetaConfig(after=6, steps=1, learning_rate=1e-3))
-    train(replace(run, training=settings))
+    train(with_objective(run, meta=MetaConfig(after=6, steps=1, learning_rate=1e-3)))
     steps = [record for record in records(run.training.output) if "loss" in record]
     assert len(steps) == 12
     assert all(record["gradient"] > 0 for record in steps)

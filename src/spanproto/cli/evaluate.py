@@ -28,9 +28,25 @@ class Rule(StrEnum):
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="A model directory or a training run.")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="A model directory or a training run; an encoder, if the method needs no training."
+        ),
+    ],
     episodes: Annotated[Path, typer.Argument(help="A file of episodes.")],
     protocol: Annotated[Protocol, typer.Option(help="How to score.")],
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="The method that uses the weights: see `spanproto methods`.",
+            show_default="the one that was trained",
+        ),
+    ] = None,
+    configure: Annotated[
+        list[str] | None,
+        typer.Option(help="A setting of the method: key=value, such as temperature=0.4."),
+    ] = None,
     candidates: Annotated[
         Rule,
         typer.Option(
@@ -57,25 +73,22 @@ def evaluate(
 ) -> None:
     """Score a model on episodes: pooled micro F1, mean episode F1, errors, and each type."""
     from spanproto import benchmark
-    from spanproto.adaptation import AdaptationConfig
     from spanproto.checkpoint import load_model
-    from spanproto.config import apply_overrides, build, require, to_dict
+    from spanproto.config import apply_overrides, require, to_dict
     from spanproto.data.episodes import read_supported_episodes
     from spanproto.data.files import atomic_writer
     from spanproto.provenance import provenance
     from spanproto.training.distributed import choose_device
 
-    require(adapt or not adaptation, "--set changes the adaptation; give --adapt with it")
-    settings = (
-        build(AdaptationConfig, apply_overrides({}, adaptation or []), "adaptation")
-        if adapt
-        else None
-    )
     chosen = read_supported_episodes(episodes, format)[:limit]
-    loaded = load_model(model).to(choose_device(device))
+    loaded = load_model(model, method, configure or []).to(choose_device(device))
+    adapts = adapt or loaded.always_adapts
+    require(adapts or not adaptation, "--set changes the adaptation; give --adapt with it")
+    settings = loaded.adaptation(apply_overrides({}, adaptation or [])) if adapts else None
     loaded.bf16 = loaded.device.type == "cuda"
     report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value, settings)
     content = {
+        "method": loaded.name,
         "candidates": candidates.value,
         "adaptation": None if settings is None else to_dict(settings),
         "precision": "bf16" if loaded.bf16 else "fp32",

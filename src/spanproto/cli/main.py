@@ -11,6 +11,7 @@ from spanproto.cli.episodes import episodes
 from spanproto.cli.evaluate import evaluate
 from spanproto.cli.explain import explain
 from spanproto.cli.fit import fit
+from spanproto.cli.methods import methods
 from spanproto.cli.predict import predict
 from spanproto.cli.score import score
 from spanproto.cli.train import train
@@ -36,6 +37,7 @@ data_app.command()(check)
 app.command()(episodes)
 app.command()(train)
 app.command()(evaluate)
+app.command()(methods)
 app.command()(demo)
 
 

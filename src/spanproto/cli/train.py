@@ -1,4 +1,4 @@
-"""`spanproto train`: train a model as a YAML file describes it."""
+"""`spanproto train`: train a method as a YAML file and the command line describe it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,21 +7,35 @@ import typer
 
 
 def train(
-    config: Annotated[
-        Path, typer.Argument(help="A YAML file with sections model, data, training.")
-    ],
-    overrides: Annotated[
-        list[str] | None, typer.Argument(help="Settings to change: section.key=value.")
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CONFIG] [KEY=VALUE]...",
+            help="A YAML file with method, model, data and training, and settings to change: "
+            "section.key=value.",
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="The method to train: see `spanproto methods`.",
+            show_default="that of CONFIG, or spanproto",
+        ),
     ] = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Start again instead of resuming the run.")
     ] = False,
 ) -> None:
     """Train a model; a run that was stopped goes on from its last checkpoint."""
-    from spanproto.config import apply_overrides, build, read_yaml
+    from spanproto.config import apply_overrides, read_yaml, require
     from spanproto.training.loop import train as run_training
     from spanproto.training.settings import RunConfig
 
-    run = build(RunConfig, apply_overrides(read_yaml(config), overrides or []))
-    model = run_training(run, restart=restart)
-    typer.echo(f"model: {model}")
+    given = list(arguments or [])
+    has_file = bool(given) and (Path(given[0]).is_file() or "=" not in given[0])
+    require(has_file or method is not None, "name a configuration file, or a method by --method")
+    content = read_yaml(Path(given.pop(0))) if has_file else {}
+    if method is not None:
+        content["method"] = method
+    run = RunConfig.of(apply_overrides(content, given))
+    typer.echo(f"model: {run_training(run, restart=restart)}")

@@ -1,1 +1,1 @@
-"""Algorithm 1: training a SpanProto model on episodes."""
+"""Training any method: steps, checkpoints, logs, data."""

@@ -1,4 +1,4 @@
-"""Data-parallel training under torchrun: every process takes its share of a step's episodes."""
+"""Data-parallel training under torchrun: every process takes its share of a step's items."""
 
 import os
 import re
@@ -40,7 +40,7 @@ class World:
             part.copy_(mean.view_as(part))
 
     def average_gradients(self, model: nn.Module) -> None:
-        """Make all processes take the same step, that of the mean over their episodes.
+        """Make all processes take the same step, that of the mean over their shares.
 
         Which parameters have a gradient depends on the settings and the step alone, so the
         processes agree on it.
@@ -48,7 +48,7 @@ class World:
         self.average(p.grad for p in model.parameters() if p.grad is not None)
 
     def share(self, first: int, count: int) -> range:
-        """The numbers of this process's episodes among `count` from number `first` on."""
+        """The numbers of this process's items among `count` from number `first` on."""
         each = count // self.size
         return range(first + self.rank * each, first + (self.rank + 1) * each)
 
@@ -59,14 +59,17 @@ class World:
 
 
 @contextmanager
-def join_world(device: str, episodes_per_step: int) -> Iterator[World]:
-    """The processes that torchrun started, or this one alone."""
+def join_world(device: str, per_step: int, setting: str) -> Iterator[World]:
+    """The processes that torchrun started, or this one alone.
+
+    They share the items of a step, whose number a `setting` gives.
+    """
     size, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     place = choose_device(device, int(os.environ.get("LOCAL_RANK", "0")))
-    if episodes_per_step % size:
+    if per_step % size:
         raise ConfigError(
-            f"training.episodes_per_step={episodes_per_step} cannot be shared evenly by {size} "
-            "processes; make it a multiple"
+            f"training.{setting}={per_step} cannot be shared evenly by {size} processes; make it a "
+            "multiple"
         )
     if size == 1:
         yield World(0, 1, place)

@@ -1,4 +1,4 @@
-"""Algorithm 1: T steps over episodes, the first T' of them for the extractor alone.
+"""Training a method: T steps over its episodes or sentences.
 
 A run lives in one folder: `config.yaml`, `log.jsonl`, `last.safetensors` (the state to resume
 from) and `model/` (the best model on the validation episodes, or the last one without any).
@@ -15,24 +15,25 @@ from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from spanproto import config
-from spanproto.batch import EpisodeBatch, collate
+from spanproto.batch import TensorBatch
 from spanproto.benchmark import evaluate
 from spanproto.checkpoint import save_model
 from spanproto.data.files import atomic_writer
 from spanproto.data.types import Episode
+from spanproto.errors import ConfigError
 from spanproto.evaluation.report import Report
-from spanproto.model import SpanProto
-from spanproto.objective import Losses, losses
+from spanproto.methods import method_named
+from spanproto.methods.base import Method
 from spanproto.provenance import provenance
 from spanproto.training.distributed import World, join_world
 from spanproto.training.log import RunLog
-from spanproto.training.meta import TaskBatch, meta_gradients
 from spanproto.training.optimization import make_optimizer, rate_factor, set_rate
 from spanproto.training.settings import RunConfig, TrainingConfig
 from spanproto.training.source import (
-    EpisodeSource,
+    Shuffled,
+    Source,
+    TrainingData,
     data_files,
-    training_source,
     validation_episodes,
 )
 from spanproto.training.state import FILE, resume_state, save_state
@@ -41,18 +42,30 @@ from spanproto.training.state import FILE, resume_state, save_state
 def train(run: RunConfig, *, restart: bool = False) -> Path:
     """Train, or go on with a run that was stopped; returns the folder of the trained model."""
     settings, folder = run.training, Path(run.training.output)
-    source = training_source(run.data, settings.seed)
-    valid = validation_episodes(run.data)
-    with join_world(settings.device, settings.episodes_per_step) as world:
+    method = method_named(run.method)
+    if method.trains_on is None:
+        raise ConfigError(
+            f"{method.title()} needs no training but that on each support set; evaluate it on an "
+            f"encoder: spanproto evaluate ENCODER EPISODES --method {run.method}"
+        )
+    data, valid = TrainingData(run.data), validation_episodes(run.data)
+    per_step = settings.per_step(method.trains_on)
+    source: Source[Any] = (
+        data.episodes(settings.seed)
+        if method.trains_on == "episodes"
+        else Shuffled(list(data.sentences()), settings.seed, per_step)
+    )
+    with join_world(settings.device, per_step, f"{method.trains_on}_per_step") as world:
         torch.manual_seed(settings.seed)
-        model = SpanProto.from_config(run.model).to(world.device)
+        model = method.from_config(run.model).to(world.device)
         model.bf16 = settings.precision == "bf16" or (
             settings.precision == "auto" and world.device.type == "cuda"
         )
         if restart and world.leads:
             (folder / FILE).unlink(missing_ok=True)
         world.wait()
-        Trainer(run, world, model, source, valid).run()
+        model.begin_training(data.sentences(), settings.steps)
+        Trainer(run, world, model, source, per_step, valid).run()
     return folder / "model"
 
 
@@ -63,14 +76,15 @@ class Trainer:
         self,
         run: RunConfig,
         world: World,
-        model: SpanProto,
-        source: EpisodeSource,
+        model: Method,
+        source: Source[Any],
+        per_step: int,
         valid: list[Episode],
     ) -> None:
         self.config, self.world, self.model = run, world, model
         self.settings: TrainingConfig = run.training
         self.folder = Path(self.settings.output)
-        self.source, self.valid = source, valid
+        self.source, self.per_step, self.valid = source, per_step, valid
         self.optimizer = make_optimizer(model, self.settings)
         self.progress = resume_state(self.folder, run, model, self.optimizer)
 
@@ -108,48 +122,30 @@ class Trainer:
                 if step % settings.validate_every == 0 or step % settings.checkpoint_every == 0:
                     self.world.wait()
 
-    def step(
-        self, step: int, batch: EpisodeBatch | TaskBatch
-    ) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-        """Lines 2-17 of Algorithm 1; returns what there is to log, tensors apart."""
+    def step(self, step: int, batch: TensorBatch) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+        """One step of the optimiser; returns what there is to log, tensors apart."""
         settings = self.settings
         seed = step_seed(settings.seed, step, self.world.rank)
         torch.manual_seed(seed)
-        weight = settings.joint_weight if step >= settings.extractor_steps else 0.0
         self.optimizer.zero_grad(set_to_none=True)
-        if isinstance(batch, TaskBatch):
-            terms = meta_gradients(self.model, batch, settings.meta, weight, seed)
-        else:
-            self.model.train()
-            terms = losses(
-                self.model,
-                batch.to(self.world.device),
-                joint=weight > 0,
-                extract_from_query=settings.extractor_data == "support+query",
-            )
-            terms.total(weight).backward()  # type: ignore[no-untyped-call]
+        terms = self.model.gradients(batch.to(self.world.device), step, seed)
         self.world.average_gradients(self.model)
         norm = clip_grad_norm_(self.model.parameters(), settings.clip)
         factor = rate_factor(step, settings.steps, settings.warmup)
         set_rate(self.optimizer, factor)
         self.optimizer.step()
-        terms = Losses(*(term.detach().clone() for term in terms))
-        tensors = {"loss": terms.total(weight).clone()} | terms._asdict()
-        self.world.average(tensors.values())
+        terms = {name: term.detach().clone() for name, term in terms.items()}
+        self.world.average(terms.values())
         rate = settings.learning_rate * factor
-        return {"step": step, "lambda": weight, "learning_rate": rate}, tensors | {"gradient": norm}
+        return {"step": step, "learning_rate": rate}, terms | {"gradient": norm}
 
-    def _batches(self, first_step: int) -> Iterator[EpisodeBatch | TaskBatch]:
+    def _batches(self, first_step: int) -> Iterator[TensorBatch]:
         """This process's batches, the next one prepared while the current one is used."""
         on_gpu = self.world.device.type == "cuda"
 
-        def make(step: int) -> EpisodeBatch | TaskBatch:
-            count = self.settings.episodes_per_step
-            numbers = self.world.share((step - 1) * count, count)
-            episodes, words = [self.source[number] for number in numbers], self.model.encoder.words
-            if step > self.settings.meta.after:
-                return TaskBatch.of(episodes, words)
-            batch = collate(episodes, words)
+        def make(step: int) -> TensorBatch:
+            numbers = self.world.share((step - 1) * self.per_step, self.per_step)
+            batch = self.model.prepare([self.source[number] for number in numbers], step)
             return batch.pinned() if on_gpu else batch
 
         with ExitStack() as stack:

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from spanproto.model import SpanProto
+from spanproto.methods.base import Method
+from spanproto.stacking import encoder_prefixes
 from spanproto.training.settings import TrainingConfig
 
 
@@ -15,11 +16,12 @@ def rate_factor(step: int, steps: int, warmup: float) -> float:
     return (steps - step + 1) / (steps - rise + 1)
 
 
-def make_optimizer(model: SpanProto, config: TrainingConfig) -> torch.optim.AdamW:
+def make_optimizer(model: Method, config: TrainingConfig) -> torch.optim.AdamW:
     """AdamW; vectors (biases, normalisation) do not decay, heads may have their own rate."""
+    encoders = encoder_prefixes(model)
     groups: dict[tuple[bool, bool], list[Tensor]] = {}
     for name, parameter in model.named_parameters():
-        key = (name.startswith("encoder."), parameter.ndim > 1)
+        key = (name.startswith(encoders), parameter.ndim > 1)
         groups.setdefault(key, []).append(parameter)
     given = config.head_learning_rate
     head_rate = config.learning_rate if given is None else given
@@ -43,7 +45,7 @@ def set_rate(optimizer: torch.optim.Optimizer, factor: float) -> None:
         group["lr"] = group["base_lr"] * factor
 
 
-def optimizer_tensors(model: SpanProto, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def optimizer_tensors(model: Method, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """The optimiser's state, named after the parameters it belongs to."""
     return {
         f"{kind}/{name}": value
@@ -53,7 +55,7 @@ def optimizer_tensors(model: SpanProto, optimizer: torch.optim.Optimizer) -> dic
 
 
 def restore_optimizer(
-    model: SpanProto, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
+    model: Method, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
 ) -> None:
     """Put back what `optimizer_tensors` gave."""
     parameters = dict(model.named_parameters())

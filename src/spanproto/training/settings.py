@@ -1,12 +1,12 @@
-"""The settings of a training run: model, data, and how to train."""
+"""The settings of a training run: method, model, data, and how to train."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from spanproto.config import require
-from spanproto.model import ModelConfig
-
-NEVER_META = 1_000_000_000
+from spanproto.config import build, require
+from spanproto.methods import method_named
+from spanproto.methods.base import MethodConfig
 
 
 @dataclass(frozen=True)
@@ -35,30 +35,13 @@ class DataConfig:
 
 
 @dataclass(frozen=True)
-class MetaConfig:
-    """First-order meta-learning: training the model to be good after it has been adapted."""
-
-    after: int = NEVER_META  # the steps after this one are meta-steps
-    steps: int = 3  # of adaptation to each support set
-    learning_rate: float = 1e-4  # of the adaptation
-
-    def __post_init__(self) -> None:
-        require(self.after >= 0, "training.meta.after must not be negative")
-        require(self.steps > 0, "training.meta.steps must be positive")
-        require(self.learning_rate > 0, "training.meta.learning_rate must be positive")
-
-
-@dataclass(frozen=True)
 class TrainingConfig:
-    """Algorithm 1 and its optimiser."""
+    """How long to train, by which steps, and what to keep of it."""
 
     output: str = "runs/spanproto"
     steps: int = 2000  # T
-    extractor_steps: int = 200  # T': lambda = 0 in the steps before this one
-    joint_weight: float = 1.0  # lambda afterwards
-    extractor_data: Literal["support", "support+query"] = "support"
-    episodes_per_step: int = 4
-    meta: MetaConfig = field(default_factory=MetaConfig)
+    episodes_per_step: int = 4  # of methods that train on episodes
+    sentences_per_step: int = 32  # of methods that train on sentences
     learning_rate: float = 5e-5
     head_learning_rate: float | None = None  # None: as the encoder's
     weight_decay: float = 0.01
@@ -76,27 +59,49 @@ class TrainingConfig:
         for name in (
             "steps",
             "episodes_per_step",
+            "sentences_per_step",
             "log_every",
             "validate_every",
             "checkpoint_every",
         ):
             require(getattr(self, name) > 0, f"training.{name} must be positive")
-        require(
-            0 <= self.extractor_steps <= self.steps,
-            "training.extractor_steps must lie between 0 and training.steps",
-        )
         require(self.learning_rate > 0, "training.learning_rate must be positive")
-        for name in ("head_learning_rate", "weight_decay", "joint_weight"):
+        for name in ("head_learning_rate", "weight_decay"):
             value = getattr(self, name)
             require(value is None or value >= 0, f"training.{name} must not be negative")
         require(0 <= self.warmup <= 1, "training.warmup is a share of the steps, between 0 and 1")
         require(self.clip > 0, "training.clip must be positive")
+
+    def per_step(self, items: Literal["episodes", "sentences"]) -> int:
+        """How many of what a method trains on are in a step."""
+        return self.episodes_per_step if items == "episodes" else self.sentences_per_step
 
 
 @dataclass(frozen=True)
 class RunConfig:
     """All settings of a run, as they stand in its YAML file."""
 
-    model: ModelConfig = field(default_factory=ModelConfig)
+    method: str = "spanproto"
+    model: MethodConfig = field(default_factory=lambda: method_named("spanproto").Config())
     data: DataConfig = field(default_factory=DataConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    def __post_init__(self) -> None:
+        expected = method_named(self.method).Config
+        require(
+            type(self.model) is expected,
+            f"the model settings of {self.method} are a {expected.__name__}, not a "
+            f"{type(self.model).__name__}",
+        )
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> "RunConfig":
+        """The run that plain values describe, over the defaults of the method that they name."""
+        name = content.get("method", cls.method)
+        require(isinstance(name, str), f"method={name!r} is not the name of a method")
+        method = method_named(name)
+        training = content.get("training") or {}
+        if isinstance(training, Mapping):
+            own = {"output": f"runs/{name}", **method.training_defaults}
+            content = {**content, "training": {**own, **training}}
+        return build(cls, {"model": {}, **content}, types={"model": method.Config})

@@ -1,61 +1,94 @@
-"""Where the episodes of a run come from: the files as they are, or a sampler over sentences.
+"""Where a run's training data come from: files as they are, or a sampler over sentences.
 
-Episode number i is a function of the data and the seed alone, so that a run can be resumed at any
-step, split over processes, and prefetched, and still see the same episodes.
+Item number i is a function of the data and the seed alone, so that a run can be resumed at any
+step, split over processes, and prefetched, and still see the same episodes or sentences.
 """
 
 import random
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from spanproto.data.episodes import read_supported_episodes
 from spanproto.data.formats import FORMATS, detect_format, read_sentences
 from spanproto.data.sampler import EpisodeSampler
-from spanproto.data.splits import read_types
-from spanproto.data.types import Episode
+from spanproto.data.splits import read_types, sentences_of_split
+from spanproto.data.types import Episode, Sentence
 from spanproto.errors import ConfigError, DataError
 from spanproto.training.mixture import MixedEpisodes
 from spanproto.training.settings import DataConfig
 
 VALIDATION_SEED = 0
 
-
-class EpisodeSource(Protocol):
-    """An endless numbered sequence of training episodes."""
-
-    def __getitem__(self, index: int) -> Episode:
-        """Episode number `index`."""
+Item = TypeVar("Item")
+Item_co = TypeVar("Item_co", covariant=True)
 
 
-class ShuffledEpisodes:
-    """Given episodes over and over, in another order each time."""
+class Source(Protocol[Item_co]):
+    """An endless numbered sequence of what a run trains on."""
 
-    def __init__(self, episodes: Sequence[Episode], seed: int) -> None:
-        self.episodes = episodes
+    def __getitem__(self, index: int) -> Item_co:
+        """Item number `index`."""
+
+
+class Shuffled(Generic[Item]):
+    """Given items over and over, in another order each time.
+
+    The steps of `per_step` items each have distinct ones: what is left over at the end of a pass
+    waits for another order.
+    """
+
+    def __init__(self, items: Sequence[Item], seed: int, per_step: int = 1) -> None:
+        self.items = items
         self.seed = seed
-        self._epoch, self._order = -1, list(range(len(episodes)))
+        self.size = len(items) - len(items) % per_step or len(items)
+        self._epoch, self._order = -1, list(range(len(items)))
 
-    def __getitem__(self, index: int) -> Episode:
-        """Episode number `index` of the endless sequence."""
-        epoch, place = divmod(index, len(self.episodes))
+    def __getitem__(self, index: int) -> Item:
+        """Item number `index` of the endless sequence."""
+        epoch, place = divmod(index, self.size)
         if epoch != self._epoch:
-            self._order = list(range(len(self.episodes)))
+            self._order = list(range(len(self.items)))
             random.Random(f"{self.seed}/{epoch}").shuffle(self._order)
             self._epoch = epoch
-        return self.episodes[self._order[place]]
+        return self.items[self._order[place]]
 
 
-def training_source(config: DataConfig, seed: int) -> EpisodeSource:
-    """The episodes to train on."""
-    if not config.train:
-        raise ConfigError("data.train names no file; give episode files or labelled sentences")
-    if _hold_episodes(config.train, config):
-        return ShuffledEpisodes(_read_episodes(config.train, config), seed)
-    if config.mixed:
-        return _mixture(config.train, config, seed)
-    return _sampler(config.train, config.train_types, config, seed)
+class TrainingData:
+    """The training files, read once: episodes, or labelled sentences to draw them from."""
+
+    def __init__(self, config: DataConfig) -> None:
+        if not config.train:
+            raise ConfigError("data.train names no file; give episode files or labelled sentences")
+        self.config = config
+        self._episodes: list[Episode] = []
+        self._corpora: list[list[Sentence]] = []
+        if _hold_episodes(config.train, config):
+            self._episodes = _read_episodes(config.train, config)
+        else:
+            self._corpora = [read_sentences(name, config.format) for name in config.train]
+
+    def episodes(self, seed: int) -> Source[Episode]:
+        """The episodes to train on."""
+        if self._episodes:
+            return Shuffled(self._episodes, seed)
+        return _drawn(self._corpora, self.config.train_types, self.config, seed)
+
+    def sentences(self) -> Iterator[Sentence]:
+        """The distinct sentences to train on, those of episodes where these are given.
+
+        Of sentences with the same words the first is taken.
+        """
+        sentences = list(chain.from_iterable(self._corpora))
+        if self.config.train_types is not None:
+            sentences = sentences_of_split(sentences, read_types(self.config.train_types))
+        in_episodes = (s for e in self._episodes for part in (e.support, e.query) for s in part)
+        seen: set[tuple[str, ...]] = set()
+        for sentence in chain(sentences, in_episodes):
+            if sentence.words not in seen:
+                seen.add(sentence.words)
+                yield sentence
 
 
 def validation_episodes(config: DataConfig) -> list[Episode]:
@@ -64,11 +97,9 @@ def validation_episodes(config: DataConfig) -> list[Episode]:
         return []
     if _hold_episodes(config.valid, config):
         return _read_episodes(config.valid, config)[: config.valid_episodes]
-    if config.mixed:
-        mixture = _mixture(config.valid, config, VALIDATION_SEED)
-        return [mixture[index] for index in range(config.valid_episodes)]
-    sampler = _sampler(config.valid, config.valid_types, config, VALIDATION_SEED)
-    return list(islice(sampler, config.valid_episodes))
+    corpora = [read_sentences(name, config.format) for name in config.valid]
+    drawn = _drawn(corpora, config.valid_types, config, VALIDATION_SEED)
+    return [drawn[number] for number in range(config.valid_episodes)]
 
 
 def data_files(config: DataConfig) -> list[Path]:
@@ -90,16 +121,14 @@ def _read_episodes(files: Sequence[str], config: DataConfig) -> list[Episode]:
     return [episode for name in files for episode in read_supported_episodes(name, config.format)]
 
 
-def _mixture(files: Sequence[str], config: DataConfig, seed: int) -> MixedEpisodes:
-    corpora = [read_sentences(name, config.format) for name in files]
-    return MixedEpisodes(corpora, config.ways, config.shots, config.query_shots, seed)
-
-
-def _sampler(
-    files: Sequence[str], types: str | None, config: DataConfig, seed: int
-) -> EpisodeSampler:
+def _drawn(
+    corpora: Sequence[Sequence[Sentence]], types: str | None, config: DataConfig, seed: int
+) -> Source[Episode]:
+    """Episodes drawn from corpora: from each by itself, or from all of their sentences."""
+    if config.mixed:
+        return MixedEpisodes(corpora, config.ways, config.shots, config.query_shots, seed)
     return EpisodeSampler(
-        (sentence for name in files for sentence in read_sentences(name, config.format)),
+        chain.from_iterable(corpora),
         config.ways,
         config.shots,
         config.query_shots,

@@ -13,7 +13,7 @@ import torch
 from spanproto import config
 from spanproto.checkpoint import fill, load_tensors, save_tensors
 from spanproto.errors import CheckpointError
-from spanproto.model import SpanProto
+from spanproto.methods.base import Method
 from spanproto.training.optimization import optimizer_tensors, restore_optimizer
 from spanproto.training.settings import RunConfig
 
@@ -33,7 +33,7 @@ class Progress:
 
 
 def save_state(
-    folder: Path, run: RunConfig, progress: Progress, model: SpanProto, optimizer: torch.optim.AdamW
+    folder: Path, run: RunConfig, progress: Progress, model: Method, optimizer: torch.optim.AdamW
 ) -> None:
     """Write the run's state."""
     tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
@@ -43,7 +43,7 @@ def save_state(
 
 
 def resume_state(
-    folder: Path, run: RunConfig, model: SpanProto, optimizer: torch.optim.AdamW
+    folder: Path, run: RunConfig, model: Method, optimizer: torch.optim.AdamW
 ) -> Progress:
     """Load the run's last state into model and optimiser; a fresh start if there is none."""
     path = folder / FILE

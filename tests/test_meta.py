@@ -2,22 +2,33 @@
 
 from dataclasses import replace
 
+import pytest
 import synthetic
 import torch
 
 from spanproto.adaptation import AdaptationConfig, adapt
 from spanproto.batch import collate
+from spanproto.meta import MetaConfig, TaskBatch
 from spanproto.model import SpanProto
-from spanproto.objective import held_out_losses, losses
-from spanproto.training.meta import TaskBatch, meta_gradients
-from spanproto.training.settings import MetaConfig
+from spanproto.objective import Losses, ObjectiveConfig, held_out_losses, losses
 
 META = MetaConfig(after=0, steps=2, learning_rate=3e-3)
 
 
+@pytest.fixture
+def tiny_model(tiny_model: SpanProto) -> SpanProto:
+    objective = ObjectiveConfig(extractor_steps=0, meta=META)
+    tiny_model.config = replace(tiny_model.config, objective=objective)
+    return tiny_model
+
+
+def meta_losses(model: SpanProto, episodes, seed: int = 0) -> Losses:
+    return model.meta_gradients(TaskBatch.of(episodes, model.encoder.words), 1.0, seed)
+
+
 def gradients_of(model: SpanProto, episodes) -> dict[str, torch.Tensor]:
     model.zero_grad(set_to_none=True)
-    meta_gradients(model, TaskBatch.of(episodes, model.encoder.words), META, 1.0, seed=0)
+    meta_losses(model, episodes)
     return {n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
 
 
@@ -69,12 +80,11 @@ def test_the_model_is_left_where_it_was(tiny_model: SpanProto) -> None:
 
 def test_meta_learning_lowers_the_loss_after_adaptation(tiny_model: SpanProto) -> None:
     episodes = [synthetic.episode(seed) for seed in range(4)]
-    tasks = TaskBatch.of(episodes, tiny_model.encoder.words)
     optimizer = torch.optim.AdamW(tiny_model.parameters(), lr=3e-3)
     seen = []
     for step in range(25):
         optimizer.zero_grad(set_to_none=True)
-        terms = meta_gradients(tiny_model, tasks, META, 1.0, seed=step)
+        terms = meta_losses(tiny_model, episodes, step)
         optimizer.step()
         seen.append(terms.total(1.0).item())
     assert seen[-1] < 0.6 * seen[0]

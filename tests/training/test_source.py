@@ -1,0 +1,51 @@
+"""What a run trains on: numbered, reproducible, and distinct within a step."""
+
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from spanproto.data.formats import write_episodes, write_sentences
+from spanproto.data.types import Sentence
+from spanproto.training.settings import DataConfig
+from spanproto.training.source import Shuffled, TrainingData
+
+
+def sentences_of(file: Path, types: str | None = None) -> list[Sentence]:
+    return list(TrainingData(DataConfig(train=[str(file)], train_types=types)).sentences())
+
+
+def test_items_are_shuffled_anew_each_time_and_reproducible() -> None:
+    source, again = Shuffled("abcdefg", seed=3), Shuffled("abcdefg", seed=3)
+    order = [source[i] for i in range(21)]
+    assert [again[i] for i in reversed(range(21))] == order[::-1]
+    passes = [order[i : i + 7] for i in (0, 7, 14)]
+    assert all(sorted(part) == list("abcdefg") for part in passes)
+    assert passes[0] != passes[1]
+
+
+def test_the_items_of_a_step_are_distinct() -> None:
+    source = Shuffled(range(10), seed=0, per_step=4)
+    steps = [[source[4 * step + i] for i in range(4)] for step in range(30)]
+    assert all(len(set(step)) == 4 for step in steps)
+    assert {item for step in steps for item in step} == set(range(10))
+    few = Shuffled(range(3), seed=0, per_step=4)
+    assert sorted(few[i] for i in range(3)) == [0, 1, 2]
+
+
+def test_sentences_of_files_and_of_episodes_are_taken_once(tmp_path: Path) -> None:
+    corpus = synthetic.corpus(1, 5)
+    write_sentences(tmp_path / "corpus.json", [*corpus, corpus[0].unlabelled()], "token-json")
+    assert sentences_of(tmp_path / "corpus.json") == corpus
+    episodes = [synthetic.episode(1), synthetic.episode(2), synthetic.episode(1)]
+    write_episodes(tmp_path / "episodes.jsonl", episodes, "token-episodes")
+    found = sentences_of(tmp_path / "episodes.jsonl")
+    expected = [s for e in episodes[:2] for s in (*e.support, *e.query)]
+    assert found == expected
+
+
+@pytest.mark.parametrize(("types", "kept"), [(None, 2), ("river", 1)])
+def test_sentences_are_those_of_the_types_to_train_on(tmp_path: Path, types, kept) -> None:
+    sentences = [synthetic.episode(1, [label]).support[0] for label in ("river", "tool")]
+    write_sentences(tmp_path / "corpus.json", sentences, "token-json")
+    assert sentences_of(tmp_path / "corpus.json", types) == sentences[:kept]
