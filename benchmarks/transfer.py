@@ -1,11 +1,13 @@
 """How well a model does on domains that it was not trained on, from a handful of examples.
 
-    python benchmarks/transfer.py run MODEL ENCODER DATA --domain ai -o results/transfer/ai.json.gz
+    python benchmarks/transfer.py run MODEL DATA --domain ai -o results/transfer/ai.json.gz
+    python benchmarks/transfer.py baseline ENCODER DATA --domain ai -o results/transfer/b.json.gz
     python benchmarks/transfer.py report results/transfer/*.json.gz -o results/transfer.json
 
-`run` fine-tunes MODEL, and a token classifier on the ENCODER that MODEL came from, to the same
-support sets and keeps what both say of the test sentences. `report` scores it. The model's scores
-are calibrated there: the weights of the decision for one domain come from the other domains alone.
+`run` fine-tunes MODEL to support sets of the domain and keeps what it says of the test sentences;
+`baseline` does so with a token classifier on the ENCODER that MODEL came from. `report` scores
+both. The model's scores are calibrated there: the weights of the decision for one domain come from
+the other domains alone.
 """
 
 import gzip
@@ -51,72 +53,120 @@ DOMAINS: dict[str, tuple[tuple[str, ...], str]] = {  # where examples come from,
     ),
 }
 WIDE = DecisionConfig(rule="joint", threshold=0.0, floor=0.02)  # keeps every candidate worth a look
-BASELINE = {"steps": 200, "learning_rate": 1e-4, "head_learning_rate": 1e-3}
+BASELINE = "token-classifier"
+BASELINE_SETTINGS = {"steps": 200, "learning_rate": 1e-4, "head_learning_rate": 1e-3}
 QUERIES_AT_ONCE = 100
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
+Output = Annotated[Path, typer.Option("--output", "-o")]
+Domain = Annotated[str, typer.Option(help=f"One of {', '.join(DOMAINS)}.")]
+Shots = Annotated[str, typer.Option(help="Numbers of examples of each type.")]
+Seeds = Annotated[str, typer.Option(help="One draw of examples each.")]
+Queries = Annotated[int, typer.Option(help="Test sentences, from the first.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="Of the adaptation.")]
+Data = Annotated[Path, typer.Argument(help="Folder of the corpora.")]
+
+
 @app.command()
 def run(
     model: Annotated[Path, typer.Argument(help="A model that has not seen the domain.")],
-    encoder: Annotated[str, typer.Argument(help="The encoder that it was trained from.")],
-    data: Annotated[Path, typer.Argument(help="Folder of the corpora.")],
-    domain: Annotated[str, typer.Option(help=f"One of {', '.join(DOMAINS)}.")],
-    output: Annotated[Path, typer.Option("--output", "-o")],
-    shots: Annotated[str, typer.Option(help="Numbers of examples of each type.")] = "1,5,20",
-    seeds: Annotated[str, typer.Option(help="One draw of examples each.")] = "1,2,3,4,5",
-    queries: Annotated[int, typer.Option(help="Test sentences, from the first.")] = 500,
-    methods: Annotated[str, typer.Option()] = "adapted,named,token-classifier",
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Of adaptation.")] = None,
-    baseline: Annotated[list[str] | None, typer.Option("--baseline", help="Likewise.")] = None,
+    data: Data,
+    domain: Domain,
+    output: Output,
+    shots: Shots = "1,5,20",
+    seeds: Seeds = "1,2,3",
+    queries: Queries = 500,
+    methods: Annotated[str, typer.Option(help="Of trained, adapted, named.")] = "adapted,named",
+    settings: Settings = None,
     device: str = "auto",
 ) -> None:
-    """Adapt to support sets of one domain and keep what is found in its test sentences."""
-    sources, test_file = DOMAINS[domain]
+    """Adapt a model to support sets of one domain and keep what it says of its test sentences.
+
+    `adapted` is fine-tuned, `trained` is not, and `named` is fine-tuned and told the types' names.
+    """
+    task = Task.of(data, domain, queries)
     config = build(AdaptationConfig, apply_overrides({}, settings or []), "adaptation")
-    pool = [s for name in sources for s in read_sentences(data / name)]
-    tests = read_sentences(data / test_file)[:queries]
     loaded = load_model(model)
     assert isinstance(loaded, SpanProto)
     loaded.to(choose_device(device))
-    plain = load_model(encoder, "token-classifier", ["scheme=bio"]).to(loaded.device)
-    loaded.bf16 = plain.bf16 = loaded.device.type == "cuda"
-    plain_config = plain.adaptation(apply_overrides(BASELINE, baseline or []))
+    loaded.bf16 = loaded.device.type == "cuda"
     runs = []
-    for number in map(int, shots.split(",")):
-        for seed in map(int, seeds.split(",")):
-            episode = episode_of(pool, tests, number, seed)
-            about = {"shots": number, "seed": seed, "examples": len(episode.support)}
-            for method in methods.split(","):
-                if method == "token-classifier":
-                    found = plain_predictions(plain, episode, replace(plain_config, seed=seed))
-                else:
-                    chosen = None if method == "trained" else replace(config, seed=seed)
-                    found = candidates(loaded, episode, chosen, names=method == "named")
-                runs.append({"method": method, **about, "found": found})
-                print(domain, method, about, flush=True)
-    content = {
-        "domain": domain,
-        "adaptation": to_dict(config),
-        "baseline": to_dict(plain_config),
-        "gold": [list(sentence.spans) for sentence in tests],
-        "runs": runs,
-        "model": {"config": to_dict(loaded.config), "origin": loaded.origin},
-        "provenance": provenance(None, [data / name for name in (*sources, test_file)]),
-    }
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(output, "wt") as stream:
-        json.dump(content, stream)
+    for episode, about in task.episodes(shots, seeds):
+        for method in methods.split(","):
+            chosen = None if method == "trained" else replace(config, seed=about["seed"])
+            found = candidates(loaded, episode, chosen, names=method == "named")
+            runs.append({"method": method, **about, "found": found})
+            print(domain, method, about, flush=True)
+    about_model = {"config": to_dict(loaded.config), "origin": loaded.origin}
+    task.save(output, {"runs": runs, "adaptation": to_dict(config), "model": about_model})
 
 
-def episode_of(
-    pool: Sequence[Sentence], tests: Sequence[Sentence], shots: int, seed: int
-) -> Episode:
-    """The task of one draw: all types of the domain, examples from the pool, the test sentences."""
-    sentences = (*pool, *tests)
-    types = sorted({span.label for sentence in sentences for span in sentence.spans})
-    return Episode(tuple(types), tuple(few_shot_support(pool, shots, seed)), tuple(tests))
+@app.command()
+def baseline(
+    encoder: Annotated[str, typer.Argument(help="The encoder that the model was trained from.")],
+    data: Data,
+    domain: Domain,
+    output: Output,
+    shots: Shots = "1,5,20",
+    seeds: Seeds = "1,2,3",
+    queries: Queries = 500,
+    settings: Settings = None,
+    device: str = "auto",
+) -> None:
+    """The same with a token classifier, fine-tuned from the encoder to the same support sets."""
+    task = Task.of(data, domain, queries)
+    model = load_model(encoder, BASELINE, ["scheme=bio"]).to(choose_device(device))
+    model.bf16 = model.device.type == "cuda"
+    config = model.adaptation(apply_overrides(BASELINE_SETTINGS, settings or []))
+    runs = []
+    for episode, about in task.episodes(shots, seeds):
+        adapted = model.adapted([episode], replace(config, seed=about["seed"]))
+        found = [s.spans for part in _query_parts(episode) for s in adapted.predict([part])[0]]
+        runs.append({"method": BASELINE, **about, "found": found})
+        print(domain, BASELINE, about, flush=True)
+    task.save(output, {"runs": runs, "baseline": to_dict(config)})
+
+
+@dataclass(frozen=True)
+class Task:
+    """A domain: where its examples come from, and its test sentences."""
+
+    domain: str
+    files: list[Path]
+    pool: list[Sentence]
+    tests: list[Sentence]
+
+    @classmethod
+    def of(cls, data: Path, domain: str, queries: int) -> "Task":
+        """The domain of that name, with so many test sentences."""
+        sources, test_file = (
+            [data / name for name in DOMAINS[domain][0]],
+            data / DOMAINS[domain][1],
+        )
+        pool = [sentence for path in sources for sentence in read_sentences(path)]
+        return cls(domain, [*sources, test_file], pool, read_sentences(test_file)[:queries])
+
+    def episodes(self, shots: str, seeds: str) -> Iterator[tuple[Episode, dict[str, int]]]:
+        """One task for each number of shots and each draw: all types, and all test sentences."""
+        labelled = (*self.pool, *self.tests)
+        types = tuple(sorted({span.label for sentence in labelled for span in sentence.spans}))
+        for number in map(int, shots.split(",")):
+            for seed in map(int, seeds.split(",")):
+                support = tuple(few_shot_support(self.pool, number, seed))
+                about = {"shots": number, "seed": seed, "examples": len(support)}
+                yield Episode(types, support, tuple(self.tests)), about
+
+    def save(self, output: Path, content: dict[str, Any]) -> None:
+        """Write runs with what they are to be scored against."""
+        output.parent.mkdir(parents=True, exist_ok=True)
+        gold = [sentence.spans for sentence in self.tests]
+        source = provenance(None, self.files)
+        with gzip.open(output, "wt") as stream:
+            json.dump(
+                {"domain": self.domain, "gold": gold, **content, "provenance": source}, stream
+            )
 
 
 def _query_parts(episode: Episode) -> Iterator[Episode]:
@@ -153,15 +203,6 @@ def candidates(
         ]
         for sentence in judged
     ]
-
-
-def plain_predictions(
-    model: Any, episode: Episode, config: AdaptationConfig
-) -> list[list[list[Any]]]:
-    """Of each test sentence: start, end and type of the entities found."""
-    adapted = model.adapted([episode], config)
-    found = [s for part in _query_parts(episode) for s in adapted.predict([part])[0]]
-    return [[list(span) for span in sentence.spans] for sentence in found]
 
 
 @dataclass(frozen=True)
@@ -274,7 +315,7 @@ def report(
     for domain in domains:
         decision = fit_decision(pairs([other for other in domains if other != domain]))
         for run, gold in by_domain[domain]:
-            if run["method"] == "token-classifier":
+            if run["method"] == BASELINE:
                 spans = run["found"]
             else:
                 kept = [decided(s, decision, decision.threshold) for s in run["found"]]
@@ -292,9 +333,10 @@ def report(
         },
         "calibration": errors,
         "decision": to_dict(shipped),
-        "adaptation": loaded[0]["adaptation"],
-        "baseline": loaded[0]["baseline"],
-        "model": loaded[0]["model"],
+        **{
+            key: next((content[key] for content in loaded if key in content), None)
+            for key in ("adaptation", "baseline", "model")
+        },
         "runs": [content["provenance"] for content in loaded],
         "provenance": provenance(None, files),
     }
