@@ -21,7 +21,7 @@ from spanproto.data.types import Episode, Sentence, Span
 from spanproto.model import SpanProto
 from spanproto.objective import losses
 from spanproto.prediction import Mention, SentencePrediction
-from spanproto.stacking import TuningConfig, stack
+from spanproto.stacking import TuningConfig, stack, unstacked
 
 TUNINGS = [
     TuningConfig("all"),
@@ -76,6 +76,18 @@ def test_many_at_once_are_the_same_as_one_by_one(tiny_model: SpanProto, tuning) 
         assert expected < 0.97 * support_loss(tiny_model, episode)
         seen.append(dict(alone.named_parameters())["extractor.head.query.weight"])
     assert not torch.equal(seen[0], seen[1])
+
+
+@pytest.mark.parametrize("tuning", TUNINGS, ids=lambda tuning: tuning.tune)
+def test_a_stack_of_one_becomes_a_plain_model(tiny_model: SpanProto, tuning) -> None:
+    episode = synthetic.episode(4)
+    adapted = adapt(tiny_model, [episode], quick(tuning=tuning))
+    plain = unstacked(adapted)
+    assert support_loss(plain, episode) == pytest.approx(support_loss(adapted, episode), rel=1e-4)
+    shapes = {name: tensor.shape for name, tensor in tiny_model.state_dict().items()}
+    assert {name: tensor.shape for name, tensor in plain.state_dict().items()} == shapes
+    again = adapt(plain, [episode], quick(tuning=tuning, steps=1))
+    assert support_loss(again, episode) != support_loss(plain, episode)
 
 
 @pytest.mark.parametrize("tuning", TUNINGS, ids=lambda tuning: tuning.tune)

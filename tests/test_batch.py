@@ -90,3 +90,35 @@ def test_even_batches_have_equal_rows_and_windows_for_every_episode(tiny_model: 
     ):
         here, there = batch.words.input_ids.flatten()[mine], plain.words.input_ids.flatten()[theirs]
         assert (here[batch.words.word_mask] == there[plain.words.word_mask]).all()
+
+
+def test_a_description_is_one_more_example_and_in_no_mean(tiny_model: SpanProto) -> None:
+    one = Episode(
+        (RIVER, TOOL),
+        (sentence(RIVER), sentence(RIVER, TOOL)),
+        (sentence(RIVER),),
+        descriptions=((RIVER, "old water"), (METAL, "never seen")),
+    )
+    batch = collate([one], tiny_model.encoder.words, "support")
+    assert batch.words.word_mask.sum(1).tolist() == [1, 2, 2]
+    assert batch.support_weight.tolist() == [1 / 2, 1 / 2, 0]
+    assert batch.support_spans.slot.tolist() == [0, 0, 1, 0]
+    assert batch.support_spans.weight.tolist() == pytest.approx([1 / 3, 1 / 3, 1, 1 / 3])
+    assert batch.query_spans.weight.tolist() == pytest.approx([1 / 2, 1 / 4, 1 / 4, 0])
+    assert (batch.query_rows, batch.support_spans.end.tolist()) == ((0, 1), [1, 1, 2, 2])
+
+
+def test_a_description_alone_makes_no_type(tiny_model: SpanProto) -> None:
+    one = Episode((RIVER, TOOL), (sentence(RIVER),), (), descriptions=((TOOL, "an old tool"),))
+    batch = collate([one], tiny_model.encoder.words, "support")
+    assert batch.types.tolist() == [[True, False]]
+
+
+def test_entities_of_other_types_are_kept_apart(tiny_model: SpanProto) -> None:
+    whole = Episode((RIVER, TOOL), (sentence(RIVER, TOOL),), (sentence(TOOL), sentence(RIVER)))
+    batch = collate([whole.for_types([RIVER])], tiny_model.encoder.words)
+    others = batch.others
+    places = [others.sentence.tolist(), others.start.tolist(), others.end.tolist()]
+    assert places == [[0, 1], [1, 0], [2, 1]]
+    assert batch.support_spans.start.tolist() == [0]
+    assert whole.for_types([RIVER]).without_query_spans().query[0].others == ()

@@ -13,10 +13,12 @@ from spanproto.classifier import (
     as_distance,
     boundary_representations,
     margin_loss,
+    mean_representations,
     prototype_loss,
     prototypes,
     squared_distances,
     type_log_probabilities,
+    without_self,
 )
 from spanproto.errors import ConfigError
 
@@ -102,3 +104,33 @@ def test_a_projection_may_narrow_and_needs_to_be_there() -> None:
     assert classifier.project(torch.zeros(1, 2, 8)).shape == (1, 2, 3)
     with pytest.raises(ConfigError, match="projection=linear"):
         ClassifierConfig(projection="none", projection_size=3)
+
+
+def test_mean_representations_by_hand() -> None:
+    start = torch.tensor([[[1.0, 0.0], [2.0, 0.0], [6.0, 0.0]]])
+    end = torch.tensor([[[0.0, 3.0], [0.0, 6.0], [0.0, 9.0]]])
+    at = torch.tensor
+    found = mean_representations(start, end, at([0, 0, 0]), at([0, 2, 1]), at([3, 3, 3]))
+    assert found.tolist() == [[3, 6], [6, 9], [4, 7.5]]
+    # A place that holds no span must not spoil the others' gradients.
+    assert mean_representations(start, end, at([0]), at([2]), at([1])).isfinite().all()
+
+
+def test_on_the_sphere_only_directions_count() -> None:
+    classifier = MentionClassifier(2, ClassifierConfig(projection="none", sphere=5.0))
+    settled = classifier.settle(torch.tensor([[3.0, 4.0], [0.03, 0.04], [-4.0, 3.0]]))
+    assert settled.tolist()[0] == pytest.approx([3, 4])
+    assert settled.tolist()[1] == pytest.approx([3, 4])
+    squared = squared_distances(settled[2:], settled[:1])
+    assert squared.item() == pytest.approx(2 * 25, rel=1e-5)
+    with pytest.raises(ConfigError, match="radius"):
+        ClassifierConfig(sphere=0.0)
+
+
+def test_the_prototype_that_the_others_make() -> None:
+    spans = torch.tensor([[0.0, 0.0], [2.0, 0.0], [4.0, 6.0], [7.0, 7.0]])
+    slot, weight = torch.tensor([0, 0, 0, 1]), torch.tensor([1 / 3, 1 / 3, 1 / 3, 1.0])
+    means = prototypes(spans, weight, slot, 2)
+    others = without_self(spans, means, slot, weight)
+    expected = [[3, 3], [2, 3], [1, 0], [7, 7]]
+    torch.testing.assert_close(others, torch.tensor(expected).float(), atol=1e-5, rtol=1e-5)

@@ -409,6 +409,15 @@ def test_saving_over_another_leaves_one(
         fitted.save(folder / "notes.txt")
 
 
+def test_it_goes_to_the_hub_as_it_is_saved(fitted: FewShotNER, monkeypatch) -> None:
+    def push(directory: str, repo_id: str, token: str | None, private: bool) -> str:
+        assert FewShotNER.load(directory).predict(TEXT) == fitted.predict(TEXT)
+        return f"{repo_id} {token} {private}"
+
+    monkeypatch.setattr(ner_module, "push", push)
+    assert fitted.push_to_hub("me/ner", token="secret", private=True) == "me/ner secret True"
+
+
 def test_what_cannot_be_loaded_is_said(
     trained_model: Path, fitted: FewShotNER, tmp_path: Path
 ) -> None:

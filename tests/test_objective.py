@@ -232,3 +232,40 @@ def test_squared_distances_agree_with_differences() -> None:
     spans, centres = torch.randn(7, 5), torch.randn(3, 5)
     direct = (spans[:, None] - centres).square().sum(-1)
     torch.testing.assert_close(squared_distances(spans, centres), direct)
+
+
+def test_entities_of_other_types_are_to_be_found_and_rejected(tiny_model: SpanProto) -> None:
+    """They are gold for the extractor, and false positives for the classifier."""
+    model = configured(tiny_model, margin=30.0)
+    whole = synthetic.episode(3)
+    part = whole.for_types(whole.types[:1])
+    unlabelled = replace(
+        part,
+        support=tuple(replace(s, others=()) for s in part.support),
+        query=tuple(replace(s, others=()) for s in part.query),
+    )
+    everything, some, none = (
+        loss_values(model, [episode], extract_from_query=True)
+        for episode in (whole, part, unlabelled)
+    )
+    torch.testing.assert_close(some.span, everything.span)
+    assert some.span != none.span
+    torch.testing.assert_close(some.margin, none.margin)
+
+
+def test_leaving_one_out_makes_a_lone_shot_no_harder_and_others_so(tiny_model: SpanProto) -> None:
+    def proto(episode: Episode, leave_one_out: bool) -> float:
+        batch = collate([episode], tiny_model.encoder.words, "support")
+        return losses(tiny_model, batch, leave_one_out=leave_one_out).proto.item()
+
+    lone = Episode(
+        ("river", "tool"),
+        (
+            Sentence(("rivera",), (Span(0, 1, "river"),)),
+            Sentence(("toola",), (Span(0, 1, "tool"),)),
+        ),
+        (),
+    )
+    assert proto(lone, True) == pytest.approx(proto(lone, False), rel=1e-4)
+    several = replace(synthetic.episode(3), query=())
+    assert proto(several, True) > proto(several, False)

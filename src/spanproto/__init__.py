@@ -1,5 +1,6 @@
 """Few-shot named entity recognition with SpanProto."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from spanproto.data.types import Episode, Sentence, Span
@@ -7,6 +8,10 @@ from spanproto.entity import Entity
 
 if TYPE_CHECKING:
     from spanproto.ner import FewShotNER
+
+# Threads that wait for each other by spinning are several times slower on a busy machine. It has
+# to be said before torch is imported.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = "0.1.0"
 __all__ = ["Entity", "Episode", "FewShotNER", "Sentence", "Span", "__version__"]

@@ -20,6 +20,7 @@ from spanproto.config import require
 from spanproto.data.types import Episode
 from spanproto.errors import ConfigError
 from spanproto.evaluation import Counts
+from spanproto.remembering import frozen_layers_remembered
 from spanproto.stacking import Model, TuningConfig, can_stack, encoder_prefixes, stack
 
 if TYPE_CHECKING:
@@ -76,19 +77,20 @@ def adapt(
         adapted = stack(model.for_episodes(episodes), len(episodes), config.tuning)
         optimizer = _optimizer(adapted, config)
         batches = _batches(adapted, episodes, config)
-        for step, batch in zip(range(config.steps), batches, strict=False):
-            if config.seconds is not None and time.monotonic() - began > config.seconds:
-                break
-            adapted.train(config.dropout)
-            for group in optimizer.param_groups:
-                group["lr"] = group["base_lr"] * (1 - step / config.steps)
-            optimizer.zero_grad(set_to_none=True)
-            # The sum over the episodes, so that none is scaled by the others.
-            loss = len(episodes) * adapted.support_loss(batch, config)
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            if after_step is not None and not after_step(step + 1, adapted):
-                break
+        with frozen_layers_remembered(adapted.encoder):
+            for step, batch in zip(range(config.steps), batches, strict=False):
+                if config.seconds is not None and time.monotonic() - began > config.seconds:
+                    break
+                adapted.train(config.dropout)
+                for group in optimizer.param_groups:
+                    group["lr"] = group["base_lr"] * (1 - step / config.steps)
+                optimizer.zero_grad(set_to_none=True)
+                # The sum over the episodes, so that none is scaled by the others.
+                loss = len(episodes) * adapted.support_loss(batch, config)
+                loss.backward()  # type: ignore[no-untyped-call]
+                optimizer.step()
+                if after_step is not None and not after_step(step + 1, adapted):
+                    break
     return adapted.eval()
 
 

@@ -84,8 +84,9 @@ class Encoder(nn.Module):
 
     @classmethod
     def from_architecture(cls, directory: Path, config: EncoderConfig) -> "Encoder":
-        """The encoder described in `directory` with fresh weights, for a checkpoint to fill."""
+        """The encoder described in `directory` with weights that a checkpoint has yet to fill."""
         from transformers import AutoConfig, AutoModel, AutoTokenizer
+        from transformers.initialization import no_init_weights
 
         try:
             settings = AutoConfig.from_pretrained(directory)
@@ -96,7 +97,8 @@ class Encoder(nn.Module):
                 f"{directory}: the encoder's configuration or tokenizer is missing or damaged; "
                 "save the model again"
             ) from None
-        transformer = AutoModel.from_config(settings, dtype=torch.float32)  # type: ignore[no-untyped-call]
+        with no_init_weights():
+            transformer = AutoModel.from_config(settings, dtype=torch.float32)  # type: ignore[no-untyped-call]
         return cls(transformer, tokenizer, config)
 
     def save_architecture(self, directory: Path) -> None:

@@ -31,7 +31,7 @@ FITTING = AdaptationConfig(steps=40)
 """How a copy of the model is fine-tuned to a user's examples."""
 
 Threshold = float | Mapping[str, float]
-Document = str | Sentence | Sequence[str]
+Given = str | Sentence | Sequence[str]
 
 
 class FewShotNER:
@@ -139,7 +139,7 @@ class FewShotNER:
     @overload
     def predict(
         self,
-        inputs: Iterable[Document],
+        inputs: Iterable[Given],
         *,
         threshold: Threshold | None = None,
         top_k: int = 0,
@@ -148,7 +148,7 @@ class FewShotNER:
 
     def predict(
         self,
-        inputs: str | Sentence | Iterable[Document],
+        inputs: str | Sentence | Iterable[Given],
         *,
         threshold: Threshold | None = None,
         top_k: int = 0,
@@ -301,7 +301,7 @@ class FewShotNER:
         )
 
     def _entities(
-        self, inputs: Iterator[Document], judge: DocumentJudge, top_k: int
+        self, inputs: Iterator[Given], judge: DocumentJudge, top_k: int
     ) -> Iterator[list[Entity]]:
         """The entities of each input, in positions of what was given."""
         given, ahead = tee(inputs)

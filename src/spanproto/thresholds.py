@@ -84,11 +84,11 @@ def best_threshold(predictions: Sequence[Scored], gold: int) -> float | None:
     `gold` is the number of entities that there are to find.
     """
     ranked = sorted(predictions, key=lambda prediction: -prediction.score)
-    following = [*(prediction.score for prediction in ranked[1:]), 0.0]
     best = (0.0, 0.0, 0.0)  # F1, gap, threshold
     correct = 0
-    for kept, (prediction, lower) in enumerate(zip(ranked, following, strict=True), start=1):
+    for kept, prediction in enumerate(ranked, start=1):
         correct += prediction.correct
+        lower = ranked[kept].score if kept < len(ranked) else 0.0
         gap = prediction.score - lower
         if gap > 0:
             best = max(best, (2 * correct / (kept + gold), gap, lower + gap / 2))

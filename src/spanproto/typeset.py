@@ -84,8 +84,8 @@ def _labels_of(examples: Iterable[Sentence]) -> list[str]:
 def _require_shown(label: str, shown: Sequence[str]) -> None:
     if label not in shown:
         raise DataError(
-            f"the label {label!r} has no labelled span; {nearest_name(label, shown)} "
-            "Or add an example of it"
+            f"the label {label!r} has no labelled span; add an example of it "
+            f"({nearest_name(label, shown)})"
         )
 
 

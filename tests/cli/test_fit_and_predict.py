@@ -59,13 +59,17 @@ def test_a_file_in_every_form(folder: Path, tmp_path: Path) -> None:
     assert "animala" in out.read_text()
 
 
+def stdin(content: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(content))
+
+
 @pytest.mark.parametrize(
     ("per", "expected"), [("line", ["a b", "c", "d"]), ("paragraph", ["a b\nc", "d"])]
 )
 def test_lines_and_paragraphs(
     folder: Path, monkeypatch: pytest.MonkeyPatch, per: str, expected: list[str]
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("a b\nc\n\n\nd"))
+    monkeypatch.setattr(sys, "stdin", stdin(b"a b\nc\n\n\nd"))
     lines = predict(folder, "-", "--per", per, "--format", "jsonl").splitlines()
     assert [json.loads(line)["text"] for line in lines] == expected
 
@@ -120,6 +124,11 @@ def test_scores_and_thresholds_from_labelled_data(folder: Path, tmp_path: Path) 
     assert tuning["f1_after"] == pytest.approx(after["micro"]["f1"])
     assert FewShotNER.load(folder / "ner").thresholds == tuning["thresholds"]
     assert "before" in spanproto("tune", *arguments).stdout
+
+
+def test_bad_bytes_on_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", stdin(b"a \xff"))
+    assert "standard input: not valid UTF-8" in refused(spanproto("predict", folder / "ner", "-"))
 
 
 def test_bad_input_is_one_sentence(folder: Path, trained_model: Path, tmp_path: Path) -> None:

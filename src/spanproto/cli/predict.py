@@ -102,7 +102,7 @@ def _lines(file: str) -> Iterator[str]:
         yield from io.StringIO(read_text(Path(file)), newline="\n")
         return
     try:
-        yield from sys.stdin
+        yield from io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="\n")
     except UnicodeDecodeError:
         raise DataError("standard input: not valid UTF-8; give text in UTF-8") from None
 

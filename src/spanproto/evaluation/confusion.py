@@ -56,7 +56,7 @@ class Confusion:
         figure = Figure(figsize=(size + 1, size), layout="constrained")
         axes = figure.add_subplot()
         shares = [[cell / max(1, sum(row)) for cell in row] for row in rows]
-        image = axes.imshow(shares, cmap="cividis_r", vmin=0, vmax=1)
+        image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
         for y, row in enumerate(rows):
             for x, cell in enumerate(row):
                 if cell:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from spanproto.config import build, require
@@ -15,6 +16,7 @@ class DataConfig:
 
     train: list[str] = field(default_factory=list)
     valid: list[str] = field(default_factory=list)
+    root: str = ""  # the folder that the file names are relative to
     format: str | None = None  # None: told from the files
     ways: int = 5  # N, K and Q apply to sentences; episode files have their own
     shots: int = 1
@@ -32,6 +34,16 @@ class DataConfig:
             "data.ways, shots, query_shots must be positive",
         )
         require(self.valid_episodes > 0, "data.valid_episodes must be positive")
+
+    @property
+    def train_files(self) -> list[str]:
+        """Where the training files are."""
+        return [str(Path(self.root) / name) for name in self.train]
+
+    @property
+    def valid_files(self) -> list[str]:
+        """Where the validation files are."""
+        return [str(Path(self.root) / name) for name in self.valid]
 
 
 @dataclass(frozen=True)

@@ -64,10 +64,10 @@ class TrainingData:
         self.config = config
         self._episodes: list[Episode] = []
         self._corpora: list[list[Sentence]] = []
-        if _hold_episodes(config.train, config):
-            self._episodes = _read_episodes(config.train, config)
+        if _hold_episodes(config.train_files, config):
+            self._episodes = _read_episodes(config.train_files, config)
         else:
-            self._corpora = [read_sentences(name, config.format) for name in config.train]
+            self._corpora = [read_sentences(name, config.format) for name in config.train_files]
 
     def episodes(self, seed: int) -> Source[Episode]:
         """The episodes to train on."""
@@ -95,16 +95,16 @@ def validation_episodes(config: DataConfig) -> list[Episode]:
     """The episodes to validate on, the same for every seed; empty if none are given."""
     if not config.valid:
         return []
-    if _hold_episodes(config.valid, config):
-        return _read_episodes(config.valid, config)[: config.valid_episodes]
-    corpora = [read_sentences(name, config.format) for name in config.valid]
+    if _hold_episodes(config.valid_files, config):
+        return _read_episodes(config.valid_files, config)[: config.valid_episodes]
+    corpora = [read_sentences(name, config.format) for name in config.valid_files]
     drawn = _drawn(corpora, config.valid_types, config, VALIDATION_SEED)
     return [drawn[number] for number in range(config.valid_episodes)]
 
 
 def data_files(config: DataConfig) -> list[Path]:
     """All files that the run reads."""
-    return [Path(name) for name in [*config.train, *config.valid]]
+    return [Path(name) for name in [*config.train_files, *config.valid_files]]
 
 
 def _hold_episodes(files: Sequence[str], config: DataConfig) -> bool:

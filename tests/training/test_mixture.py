@@ -1,0 +1,74 @@
+"""Varied episodes: from one corpus each, with entities of other types left in."""
+
+import synthetic
+
+from spanproto.data.few_shot import few_shot_support
+from spanproto.data.types import Sentence, Span
+from spanproto.training.mixture import MixedEpisodes, in_words
+
+
+def corpora() -> list[list[Sentence]]:
+    fine = [
+        sentence.with_spans(span._replace(label=f"thing-{span.label}") for span in sentence.spans)
+        for sentence in synthetic.corpus(2, 40, synthetic.TYPES[3:])
+    ]
+    return [synthetic.corpus(1, 40, synthetic.TYPES[:3]), fine]
+
+
+def test_episodes_are_a_function_of_seed_and_number() -> None:
+    one, other = (MixedEpisodes(corpora(), 3, 2, 2, seed=7) for _ in range(2))
+    assert [one[i] for i in range(20)] == [other[i] for i in reversed(range(20))][::-1]
+    assert [one[i] for i in range(20)] != [
+        MixedEpisodes(corpora(), 3, 2, 2, 8)[i] for i in range(20)
+    ]
+
+
+def test_episodes_vary_within_their_limits() -> None:
+    mixture = MixedEpisodes(corpora(), ways=3, shots=2, queries=2, seed=0)
+    drawn = [mixture[i] for i in range(200)]
+    assert {len(episode.types) for episode in drawn} == {1, 2, 3}
+    assert any(episode.descriptions for episode in drawn)
+    assert not all(episode.descriptions for episode in drawn)
+    families = {frozenset(label.split("-")[0] for label in e.types) for e in drawn}
+    assert frozenset({"thing"}) in families
+    assert any(episode.types == ("thing",) for episode in drawn)  # the coarse type
+    for episode in drawn:
+        thing = [label.startswith("thing") for label in episode.types]
+        assert all(thing) or not any(thing)
+        assert episode.supported_types() == episode.types
+        shown = {sentence.words for sentence in episode.support}
+        assert not shown & {sentence.words for sentence in episode.query}
+
+
+def test_entities_of_other_types_stay_to_be_rejected() -> None:
+    mixture = MixedEpisodes(corpora(), ways=1, shots=1, queries=2, seed=0)
+    originals = {s.words: {(p.start, p.end) for p in s.spans} for c in corpora() for s in c}
+    found_others = False
+    for episode in (mixture[i] for i in range(50)):
+        for sentence in (*episode.support, *episode.query):
+            typed = {(span.start, span.end) for span in sentence.spans}
+            assert typed | set(sentence.others) == originals[sentence.words]
+            assert {span.label for span in sentence.spans} <= set(episode.types)
+            found_others |= bool(sentence.others)
+    assert found_others
+
+
+def test_the_words_of_a_type_name() -> None:
+    assert in_words("person-artist/author") == "person artist author"
+    assert in_words("ProgrammingLanguage") == "programming language"
+    assert in_words("MUSIC_GENRE") == "music genre"
+
+
+def test_a_handful_of_examples_has_every_type_often_enough() -> None:
+    pool = synthetic.corpus(3, 80)
+    for shots in (1, 3):
+        support = few_shot_support(pool, shots, seed=1)
+        counts = sum(
+            (sentence.type_counts() for sentence in support), start=type(pool[0].type_counts())()
+        )
+        assert set(counts) == set(synthetic.TYPES)
+        assert min(counts.values()) >= shots
+        assert support == few_shot_support(pool, shots, seed=1)
+        assert support != few_shot_support(pool, shots, seed=2)
+    rare = [Sentence(("a",), (Span(0, 1, "once"),)), Sentence(("b",), (Span(0, 1, "twice"),))]
+    assert len(few_shot_support(rare, 5, seed=0)) == 2
