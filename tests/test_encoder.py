@@ -9,6 +9,7 @@ import transformers
 
 from spanproto.encoder import Encoder, EncoderConfig
 from spanproto.errors import CheckpointError, ConfigError
+from spanproto.remembering import frozen_layers_remembered
 
 SMALL = {
     "vocab_size": 300,
@@ -57,6 +58,20 @@ def test_word_states_do_not_depend_on_the_batch(encoder: Encoder) -> None:
         for both, one in zip(together, alone[row], strict=True):
             assert both.shape[-1] == encoder.hidden_size
             torch.testing.assert_close(both[row, : len(words)], one[0], atol=1e-5, rtol=1e-4)
+
+
+def test_states_are_summed_over_the_last_layers(encoder: Encoder) -> None:
+    words = encoder.words.batch([sentence.words for sentence in synthetic.corpus(size=3)])
+    with torch.no_grad():
+        last, (start, _), both = encoder.first_states(words), encoder(words), []
+        for frozen in (False, True):
+            encoder.requires_grad_(not frozen)
+            with frozen_layers_remembered(encoder):
+                both += [encoder.first_states(words, layers=2) for _ in range(2)]
+    torch.testing.assert_close(last, start)
+    for states in both:  # these encoders have one layer; a final norm is no part of it
+        assert states.shape == last.shape
+        torch.testing.assert_close(states, both[0])
 
 
 def test_sentences_beyond_the_position_limit_are_windowed(encoder: Encoder) -> None:

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from spanproto.config import require
-from spanproto.errors import CheckpointError
+from spanproto.errors import CheckpointError, ConfigError
 from spanproto.tokenization import WordBatch, WordTokenizer
 
 # Encoders that take a ready 4-d mask; for the others transformers inspects the 2-d mask on the
@@ -56,6 +56,7 @@ class Encoder(nn.Module):
         limit = _position_limit(transformer.config, tokenizer)
         self.words = WordTokenizer(tokenizer, min(config.max_length, limit), config.overlap)
         self.hidden_size: int = transformer.config.hidden_size
+        self._layer_count: int = transformer.config.num_hidden_layers
 
     @classmethod
     def from_pretrained(cls, config: EncoderConfig) -> "Encoder":
@@ -115,13 +116,31 @@ class Encoder(nn.Module):
         """Start states (S, L, h), summed over the encoder's last `layers` layers or all it has."""
         if layers == 1:
             return _at(batch.first, self._run(batch).last_hidden_state)
-        _, *hidden = self._run(batch, output_hidden_states=True).hidden_states  # embeddings first
-        return torch.stack([_at(batch.first, layer) for layer in hidden[-layers:]]).sum(0)
+        states: list[Tensor] = []
 
-    def _run(self, batch: WordBatch, **options: bool) -> Any:
+        def keep(_module: nn.Module, _arguments: Any, output: Any) -> None:
+            states.append(_at(batch.first, output if isinstance(output, Tensor) else output[0]))
+
+        # The transformer's own record of its layers misses those that answer from memory.
+        hooks = [layer.register_forward_hook(keep) for layer in self._layers()[-layers:]]
+        try:
+            self._run(batch)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return torch.stack(states).sum(0)
+
+    def _run(self, batch: WordBatch) -> Any:
         """What the transformer gives for all windows."""
         mask = self.ready_mask(batch.attention_mask)
-        return self.transformer(input_ids=batch.input_ids, attention_mask=mask, **options)
+        return self.transformer(input_ids=batch.input_ids, attention_mask=mask)
+
+    def _layers(self) -> list[nn.Module]:
+        """The transformer's layers, from the first to the last."""
+        for module in self.transformer.modules():
+            if isinstance(module, nn.ModuleList) and len(module) == self._layer_count:
+                return list(module)
+        raise ConfigError("this encoder's layers cannot be told apart; use its last one alone")
 
     def ready_mask(self, attention_mask: Tensor) -> Tensor:
         """The attention mask in the form that costs the encoder no look at its values."""

@@ -149,7 +149,6 @@ class SpanProto(Method):
         if isinstance(batch, TaskBatch):
             terms = self.meta_gradients(batch, weight, seed)
         else:
-            self.train()
             both = objective.extractor_data == "support+query"
             terms = losses(self, batch, joint=weight > 0, extract_from_query=both)
             terms.total(weight).backward()  # type: ignore[no-untyped-call]

@@ -23,6 +23,13 @@ class Remembered(nn.Module):
         self.module = module
         self._last: tuple[Tensor, Any] | None = None
 
+    def __getattr__(self, name: str) -> Any:
+        """Also the module's own: some encoders ask their layers what kind they are."""
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("module"), name)
+
     def train(self, mode: bool = True) -> "Remembered":
         """Stay as in prediction, without dropout, so that there is one answer."""
         return super().train(False)

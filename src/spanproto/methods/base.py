@@ -117,11 +117,11 @@ class Method(nn.Module, ABC):
         raise NotImplementedError
 
     def gradients(self, batch: Any, step: int, seed: int) -> dict[str, Tensor]:
-        """Set the gradients of one step; returns the terms to log, "loss" among them.
+        """Set the gradients of one step, 1..T; returns the terms to log, "loss" among them.
 
-        Which parameters have a gradient must depend on the settings and the step alone.
+        The model is in training mode and torch's generators have the seed. Which parameters have a
+        gradient must depend on the settings and the step alone.
         """
-        self.train()
         loss = self.loss(batch)
         loss.backward()  # type: ignore[no-untyped-call]
         return {"loss": loss}

@@ -128,6 +128,7 @@ class Trainer:
         seed = step_seed(settings.seed, step, self.world.rank)
         torch.manual_seed(seed)
         self.optimizer.zero_grad(set_to_none=True)
+        self.model.train()
         terms = self.model.gradients(batch.to(self.world.device), step, seed)
         self.world.average_gradients(self.model)
         norm = clip_grad_norm_(self.model.parameters(), settings.clip)
