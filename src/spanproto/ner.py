@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, overload
 
+import transformers.modeling_utils  # noqa: F401  (slow, and every model needs it: paid for here)
+
 from spanproto import config
 from spanproto.adaptation import AdaptationConfig, adapt_to_one
 from spanproto.checkpoint import load_spanproto
@@ -22,13 +24,18 @@ from spanproto.judging import Candidate, support_prototypes
 from spanproto.model import SpanProto
 from spanproto.model_source import model_directory
 from spanproto.saving import Fitted, is_fitted, load_fitted, save_fitted
-from spanproto.stacking import unstacked
+from spanproto.stacking import TuningConfig, unstacked
 from spanproto.thresholds import Tuning, tune
 from spanproto.training.distributed import choose_device
 from spanproto.typeset import TypeSet
 
-FITTING = AdaptationConfig(steps=40)
-"""How a copy of the model is fine-tuned to a user's examples."""
+FITTING = AdaptationConfig(
+    steps=30,
+    learning_rate=1e-4,
+    leave_one_out=True,
+    tuning=TuningConfig(tune="top", top_layers=4),
+)
+"""How a copy of the model is fine-tuned to a user's examples: as the transfer was measured."""
 
 Threshold = float | Mapping[str, float]
 Given = str | Sentence | Sequence[str]
