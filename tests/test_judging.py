@@ -105,9 +105,10 @@ def test_prototypes_may_be_given_and_come_in_parts(
 ) -> None:
     query = synthetic.episode(5).query
     support = tuple(synthetic.corpus(1, 20))
-    episode = Episode(tuple(synthetic.TYPES), support, query, (("river", "a river"),))
+    described = tuple((label, f"the old {label}a") for label in synthetic.TYPES)
+    episode = Episode(tuple(synthetic.TYPES), support, query, described)
     whole = support_prototypes(joint, [episode])
-    monkeypatch.setattr(judging, "SENTENCES_AT_ONCE", 6)
+    monkeypatch.setattr(judging, "SENTENCES_AT_ONCE", 2)
     torch.testing.assert_close(support_prototypes(joint, [episode]), whole, atol=1e-4, rtol=1e-4)
     given = judged(joint, episode, centres=whole)
     own = judged(joint, episode)

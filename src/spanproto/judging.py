@@ -71,19 +71,20 @@ def support_prototypes(model: SpanProto, episodes: Sequence[Episode]) -> Tensor:
 
 
 def _support_parts(episode: Episode) -> list[list[Episode]]:
-    """The episode with a part of its support sentences each; those without entities are no use."""
+    """The episode with a part of its support sentences each; those without entities are no use.
+
+    A description goes with the first sentences that hold its type.
+    """
     labelled = sorted((s for s in episode.support if s.spans), key=lambda s: len(s.words))
-    starts = range(0, len(labelled), SENTENCES_AT_ONCE)
-    return [
-        [
-            replace(
-                episode,
-                support=tuple(labelled[at : at + SENTENCES_AT_ONCE]),
-                descriptions=episode.descriptions if at == 0 else (),
-            )
-        ]
-        for at in starts
-    ]
+    left = list(episode.descriptions)
+    parts = []
+    for at in range(0, len(labelled), SENTENCES_AT_ONCE):
+        part = replace(episode, support=tuple(labelled[at : at + SENTENCES_AT_ONCE]))
+        supported = part.supported_types()
+        described = tuple(pair for pair in left if pair[0] in supported)
+        left = [pair for pair in left if pair not in described]
+        parts.append([replace(part, descriptions=described)])
+    return parts
 
 
 @torch.inference_mode()
