@@ -1,0 +1,73 @@
+"""Fills the tables of results/: python benchmarks/results.py TABLE --data FOLDER --encoder NAME
+
+TABLE is `crossdomain` or `fewnerd` (SpanProto, as trained and fine-tuned) or `baselines` (every
+other system). What is there already is not run again. On a GPU several workers pay, most with MPS.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+from spanproto.experiments.cells import Cell, Grid, run_cells
+from spanproto.experiments.systems import (
+    CROSSDOMAIN_1,
+    CROSSDOMAIN_5,
+    INTER,
+    INTRA,
+    SEEDS,
+    baseline_cells,
+    spanproto_cell,
+)
+
+
+class Table(StrEnum):
+    """What to fill."""
+
+    crossdomain = "crossdomain"
+    fewnerd = "fewnerd"
+    baselines = "baselines"
+
+
+def cells_of(table: Table) -> list[Cell]:
+    """The cells of a table, those of the first seed first."""
+    if table is Table.crossdomain:
+        columns = (*CROSSDOMAIN_1, *CROSSDOMAIN_5)
+        return [spanproto_cell(column, seed) for seed in SEEDS for column in columns]
+    if table is Table.fewnerd:
+        return [spanproto_cell(column, seed) for seed in SEEDS[:3] for column in (*INTER, *INTRA)]
+    first = (*CROSSDOMAIN_1, *CROSSDOMAIN_5, "inter-5w1", "inter-5w5")
+    cells = [cell for column in first for cell in baseline_cells(column, SEEDS[0])]
+    more = [(column, seed) for seed in SEEDS[1:3] for column in CROSSDOMAIN_1]
+    return cells + [cell for column, seed in more for cell in baseline_cells(column, seed)]
+
+
+def main(
+    table: Annotated[Table, typer.Argument(help="What to fill.")],
+    data: Annotated[Path, typer.Option(help="Folder of the corpora.")],
+    encoder: Annotated[str, typer.Option(help="Directory or hub name.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", show_default="results/TABLE")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
+    only: Annotated[str, typer.Option(help="Columns and seeds, such as news-1.12; all.")] = "",
+    limit: Annotated[int | None, typer.Option(help="Test episodes, for a quick look.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Training steps, for a quick look.")] = None,
+    device: str = "auto",
+) -> None:
+    """Run what is missing of a table."""
+    training = {} if steps is None else {"steps": steps}
+    folder = output or Path("results") / table.value
+    grid = Grid(data, encoder, folder, limit=limit, training=training, device=device)
+    wanted = [cell for cell in cells_of(table) if only in f"{cell.column}.{cell.seed}"]
+    todo = [cell for cell in wanted if grid.missing(cell)]
+    bar = tqdm(total=len(todo), unit="cell")
+    for cell in run_cells(grid, todo, workers):
+        bar.set_postfix_str(f"{cell.system} {cell.column} {cell.seed}")
+        bar.update()
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,113 @@
+"""A table filled cell by cell: trained, scored, kept, and not done twice."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from spanproto.data.formats import write_episodes, write_sentences
+from spanproto.errors import DataError
+from spanproto.experiments.cells import Cell, Grid, Scoring, run_cells
+from spanproto.experiments.columns import COLUMNS, column_named
+from spanproto.experiments.systems import CROSSDOMAIN_1, INTER, baseline_cells, spanproto_cell
+from spanproto.methods import METHODS, method_named
+from spanproto.training.settings import RunConfig
+
+
+@pytest.fixture
+def grid(tmp_path: Path, tiny_encoder: Path) -> Grid:
+    column = COLUMNS["news-1"]
+    episodes = [synthetic.episode(seed) for seed in range(4)]
+    for name in (*column.data["train"], column.test_file):
+        path = tmp_path / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_episodes(path, episodes, "crossdomain")
+    return Grid(
+        tmp_path / "data",
+        str(tiny_encoder),
+        tmp_path / "results",
+        tmp_path / "runs",
+        limit=2,
+        training={"steps": 3, "episodes_per_step": 1},
+        device="cpu",
+    )
+
+
+@pytest.fixture
+def cell() -> Cell:
+    run = {"method": "spanproto", "model": {"objective": {"extractor_steps": 1}}}
+    scorings = (
+        Scoring("plain", configure=("extractor.threshold=0.0",)),
+        Scoring("adapted", adaptation={"steps": 1}),
+        Scoring("oracle", candidates="released"),
+    )
+    return Cell("spanproto", "news-1", 12, run, scorings)
+
+
+def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> None:
+    assert list(run_cells(grid, [cell], workers=1)) == [cell]
+    found = {
+        scoring.name: json.loads(grid.file(cell, scoring).read_text()) for scoring in cell.scorings
+    }
+    assert all(content["episodes"] == 2 for content in found.values())
+    assert found["plain"]["adaptation"] is None
+    assert found["plain"]["model"]["config"]["extractor"]["threshold"] == 0
+    assert found["adapted"]["adaptation"]["seed"] == 12
+    assert found["oracle"]["candidates"] == "released"
+    assert found["plain"]["provenance"]["seed"] == 12
+    assert found["plain"]["model"]["origin"]["training_config"]["steps"] == 3
+    assert not any(grid.runs.rglob("*.safetensors"))
+
+
+def test_what_is_there_is_not_done_again(
+    grid: Grid, cell: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list(run_cells(grid, [cell], workers=1))
+    grid.file(cell, cell.scorings[1]).unlink()
+    before = grid.file(cell, cell.scorings[0]).stat().st_mtime_ns
+    assert grid.missing(cell) == [cell.scorings[1]]
+    list(run_cells(grid, [cell], workers=1))
+    assert grid.missing(cell) == []
+    assert grid.file(cell, cell.scorings[0]).stat().st_mtime_ns == before
+    monkeypatch.setattr("spanproto.experiments.cells.run_cell", None)  # would be called, and fail
+    assert list(run_cells(grid, [cell], workers=1)) == []
+
+
+def test_cells_run_side_by_side(grid: Grid, cell: Cell) -> None:
+    cells = [replace(cell, seed=seed, scorings=cell.scorings[:1]) for seed in (12, 21)]
+    assert {done.seed for done in run_cells(grid, cells, workers=2)} == {12, 21}
+    assert all(grid.missing(one) == [] for one in cells)
+
+
+def test_a_failing_cell_says_why(grid: Grid, cell: Cell) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        list(run_cells(replace(grid, data=grid.data / "elsewhere"), [cell], workers=1))
+
+
+def test_few_nerd_columns_draw_the_same_episodes_every_time(tmp_path: Path) -> None:
+    column = column_named("inter-5w1")
+    types = ["art-music", "person-actor", "product-game", "event-election", "building-library"]
+    corpus = [
+        sentence.with_spans(
+            span._replace(label=types[synthetic.TYPES.index(span.label)]) for span in sentence.spans
+        )
+        for sentence in synthetic.corpus(1, 200, synthetic.TYPES[:5])
+    ]
+    column = replace(column, test_types=",".join(types))
+    (tmp_path / column.test_file).parent.mkdir(parents=True)
+    write_sentences(tmp_path / column.test_file, corpus, "fewnerd", merge=True)
+    one, other = (column.test_episodes(tmp_path, limit=3) for _ in range(2))
+    assert one == other
+    assert {len(episode.types) for episode in one} == {5}
+
+
+def test_the_systems_of_the_tables_are_ones_that_can_run() -> None:
+    for column in (CROSSDOMAIN_1[0], INTER[0]):
+        for cell in (spanproto_cell(column, 12), *baseline_cells(column, 12)):
+            RunConfig.of({**cell.run, "data": COLUMNS[column].data})
+            for scoring in cell.scorings:
+                method = method_named(scoring.method or cell.run["method"])
+                assert method.name == cell.run["method"] or cell.run["method"] in method.weights_of
+    assert {"protobert", "nnshot", "structshot"} <= METHODS.keys()
