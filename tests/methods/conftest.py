@@ -24,6 +24,7 @@ TRAINING: dict[str, dict[str, Any]] = {
         },
         "training": {"steps": 400, "learning_rate": 5e-3},
     },
+    "container": {"model": {"dropout": 0.5}},
 }
 
 

@@ -2,7 +2,12 @@
 
 import torch
 
-from spanproto.methods.parts.neighbours import nearest_scores, prototype_scores, tag_prototypes
+from spanproto.methods.parts.neighbours import (
+    matching_scores,
+    nearest_scores,
+    prototype_scores,
+    tag_prototypes,
+)
 
 INF = torch.inf
 # Two episodes: the first has two words of O and one of type 1, the second one of type 2 and O.
@@ -26,3 +31,8 @@ def test_minus_squared_distances_to_the_means() -> None:
 def test_minus_squared_distances_to_the_nearest() -> None:
     scores = nearest_scores(SUPPORT, TAG, QUERY, 3)
     assert scores.tolist() == [[[-1, -4, -INF]], [[-4, -INF, -1]]]
+
+
+def test_means_of_dot_products() -> None:
+    scores = matching_scores(SUPPORT, TAG, QUERY, 3)
+    assert scores.tolist() == [[[(0 + 10) / 2, 3, -INF]], [[15, -INF, 6]]]

@@ -7,7 +7,7 @@ import synthetic
 import torch
 
 from spanproto.data.types import Episode, Sentence, Span
-from spanproto.methods.parts.tagged import NO_WORD, found_spans, tagged
+from spanproto.methods.parts.tagged import NO_WORD, found_spans, tagged, tagged_sentences
 from spanproto.model import SpanProto
 
 ONE = Episode(
@@ -28,6 +28,16 @@ def test_tables_by_hand(tiny_model: SpanProto) -> None:
     assert batch.support.tag.tolist() == [[0, 3], [1, 2]]
     assert batch.query.tag.tolist() == [[0, 1, 0, 0], [NO_WORD] * 4]
     assert batch.query.place.tolist() == [[6, 7, 8, 9], [0] * 4]
+
+
+def test_sentences_of_no_episode(tiny_model: SpanProto) -> None:
+    sentences = (*ONE.query, *TWO.support)
+    batch = tagged_sentences(sentences, tiny_model.encoder.words, "io")
+    assert batch.table.tag.tolist() == [[0, 2, 0, 0, 1, 1]]  # metal is 1 and river 2
+    assert batch.table.place.tolist() == [[0, 1, 2, 3, 6, 7]]
+    plain = [sentence.unlabelled() for sentence in sentences]
+    batch = tagged_sentences(plain, tiny_model.encoder.words, "io")
+    assert batch.table.tag.tolist() == [[0] * 6]
 
 
 def test_rows_to_tables_and_back(tiny_model: SpanProto) -> None:

@@ -48,6 +48,18 @@ METHODS: Mapping[str, MethodEntry] = {
         "Yang and Katiyar, EMNLP 2020",
         "NNShot with the best sequence of tags under transitions counted on the training data",
     ),
+    "container": MethodEntry(
+        "spanproto.methods.container:Container",
+        "CONTaiNER",
+        "Das et al., ACL 2022",
+        "learns Gaussian word embeddings by contrast, on support sets too; then as StructShot",
+    ),
+    "matching-network": MethodEntry(
+        "spanproto.methods.matching_network:MatchingNetwork",
+        "Matching Network",
+        "Vinyals et al., NeurIPS 2016; Hou et al., ACL 2020",
+        "gives each word the BIO tag whose support words have the largest mean dot product with it",
+    ),
     "token-classifier": MethodEntry(
         "spanproto.methods.token_classifier:TokenClassifier",
         "token classifier",

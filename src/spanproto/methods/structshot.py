@@ -6,9 +6,8 @@ from torch import Tensor
 
 from spanproto.config import require
 from spanproto.methods.nnshot import NNShot
+from spanproto.methods.parts.decoding import best_sequences
 from spanproto.methods.parts.tagged import TaggedBatch
-from spanproto.methods.parts.transitions import transition_scores
-from spanproto.methods.parts.viterbi import viterbi
 from spanproto.methods.protobert import ProtoBertConfig
 
 
@@ -38,7 +37,4 @@ class StructShot(NNShot):
 
     def decode(self, scores: Tensor, batch: TaggedBatch) -> Tensor:
         """The best sequence of tags for each sentence."""
-        exists = (~scores.isneginf()).any(1).index_select(0, batch.sentences.episode)  # (S, T)
-        start, following = transition_scores(self.transitions, exists, self.config.temperature)
-        emissions = batch.query.rows(scores.log_softmax(-1))  # (S, L, T)
-        return viterbi(emissions, start, following, batch.sentences.words.word_mask)
+        return best_sequences(scores, batch, self.transitions, self.config.temperature)

@@ -16,6 +16,12 @@ def prototype_scores(support: Tensor, tag: Tensor, query: Tensor, tags: int) -> 
     return (-squared_distances(query, centres)).masked_fill(~present[:, None], -torch.inf)
 
 
+def matching_scores(support: Tensor, tag: Tensor, query: Tensor, tags: int) -> Tensor:
+    """The mean of the dot products with each tag's support words: that with the words' mean."""
+    centres, present = tag_prototypes(support, tag, tags)
+    return (query @ centres.mT).masked_fill(~present[:, None], -torch.inf)
+
+
 def nearest_scores(support: Tensor, tag: Tensor, query: Tensor, tags: int) -> Tensor:
     """Minus the squared distance to the nearest of each tag's support words."""
     near = (-squared_distances(query, support)).masked_fill(tag[:, None] < 0, -torch.inf)

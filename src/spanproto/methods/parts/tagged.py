@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces, TensorBatch, collate
-from spanproto.data.types import Episode, Span
+from spanproto.data.types import Episode, Sentence, Span
 from spanproto.methods.base import FoundSpans
 from spanproto.methods.parts.tagging import Scheme, spans_of_tags, tag_count, tags_of_spans
-from spanproto.tokenization import WordTokenizer
+from spanproto.tokenization import WordBatch, WordTokenizer
 
 NO_WORD = -1  # in place of a tag where there is no word
 
@@ -47,6 +47,32 @@ class TaggedBatch(TensorBatch):
     allowed: Tensor  # (E, T), O and the tags of types with support
     support: EpisodeWords
     query: EpisodeWords
+
+
+@dataclass(frozen=True)
+class TaggedSentences(TensorBatch):
+    """Sentences of no episode and the tags of their words, in a table of one line."""
+
+    words: WordBatch
+    table: EpisodeWords
+
+
+def tagged_sentences(
+    sentences: Sequence[Sentence], tokenizer: WordTokenizer, scheme: Scheme
+) -> TaggedSentences:
+    """The words of `sentences`, with tags for the types that these have."""
+    labels = sorted({span.label for sentence in sentences for span in sentence.spans})
+    spans = [
+        (row, span.start, span.end, labels.index(span.label) + 1)
+        for row, sentence in enumerate(sentences)
+        for span in sentence.spans
+    ]
+    row, start, end, kind = torch.tensor(spans, dtype=torch.long).reshape(-1, 4).unbind(1)
+    words = tokenizer.batch([sentence.words for sentence in sentences])
+    tags = tags_of_spans(SpanPlaces(row, start, end), kind, words.word_mask.shape, scheme)
+    tags = tags.masked_fill(~words.word_mask, NO_WORD)
+    rows = torch.arange(len(sentences))
+    return TaggedSentences(words, _episode_words(tags, torch.zeros_like(rows), rows >= 0, 1))
 
 
 def tagged(

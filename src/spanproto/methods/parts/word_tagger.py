@@ -2,12 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from spanproto.batch import TensorBatch
 from spanproto.data.types import Episode
 from spanproto.extractor import NEVER
 from spanproto.methods.base import FoundSpans, Method
@@ -37,7 +38,7 @@ class WordTagger(Method):
         """The tags (S, L) of the batch from the scores (E, Q, T) of its query words."""
         return batch.query.rows(scores.argmax(-1))
 
-    def prepare(self, items: Sequence[Episode], step: int) -> TaggedBatch:
+    def prepare(self, items: Sequence[Any], step: int) -> TensorBatch:
         """The words of a step's episodes."""
         return self.batch(items, "all")
 

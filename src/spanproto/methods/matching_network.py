@@ -1,0 +1,58 @@
+"""Matching Network: attention over the support words decides."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from spanproto.config import require
+from spanproto.encoder import Encoder
+from spanproto.methods.base import MethodConfig
+from spanproto.methods.parts.neighbours import matching_scores
+from spanproto.methods.parts.word_tagger import WordTagger
+from spanproto.tokenization import WordBatch
+
+
+@dataclass(frozen=True)
+class MatchingNetworkConfig(MethodConfig):
+    """How words are compared."""
+
+    scale: float = 0.01  # where the learned scale of the dot products begins
+
+    def __post_init__(self) -> None:
+        require(self.scale > 0, "model.scale must be positive")
+
+
+class MatchingNetwork(WordTagger):
+    """Matching networks (Vinyals et al., 2016) over words, as Hou et al. (2020) compare them.
+
+    A query word's logit for a BIO tag is the mean of its dot products with the support words of
+    that tag, times a learned scale; the tags of a sentence are chosen one by one. Rates and batch
+    size are those of Hou et al.; each sentence is encoded by itself.
+    """
+
+    name = "matching-network"
+    Config = MatchingNetworkConfig
+    scheme = "bio"
+    training_defaults: ClassVar = {
+        "learning_rate": 1e-5,
+        "head_learning_rate": 1e-3,
+        "episodes_per_step": 4,
+        "clip": 5.0,
+    }
+
+    config: MatchingNetworkConfig
+
+    def __init__(self, encoder: Encoder, config: MatchingNetworkConfig) -> None:
+        super().__init__(encoder, config)
+        self.scale = nn.Parameter(torch.tensor(config.scale))
+
+    def embed(self, words: WordBatch) -> Tensor:
+        """The state of a word's first sub-token."""
+        with self.mixed_precision():
+            return self.encoder.first_states(words)
+
+    def scores(self, support: Tensor, tag: Tensor, query: Tensor, tags: int) -> Tensor:
+        """Scaled means of dot products."""
+        return matching_scores(support, tag, self.scale * query, tags)
