@@ -11,6 +11,7 @@ import pytest
 import synthetic
 import torch
 from hypothesis import settings
+from tiny_encoder import build_tiny_encoder
 
 from spanproto.classifier import ClassifierConfig
 from spanproto.data.formats import write_episodes
@@ -19,7 +20,6 @@ from spanproto.encoder import EncoderConfig
 from spanproto.extractor import ExtractorConfig
 from spanproto.model import ModelConfig, SpanProto
 from spanproto.objective import ObjectiveConfig
-from spanproto.tiny_encoder import build_tiny_encoder
 from spanproto.training.loop import train
 from spanproto.training.settings import DataConfig, RunConfig, TrainingConfig
 

@@ -1,82 +1,67 @@
-"""The demonstration, cut short: it writes where it is told, repeats itself, and tells the truth."""
+"""The demonstration, cut short: what it says, what it leaves behind, and that its commands work."""
 
 import shlex
-from functools import partial
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-import torch
 from command import spanproto
 
-from spanproto.checkpoint import load_model
-from spanproto.data.formats import read_episodes
-from spanproto.data.types import Episode, Sentence, Span
-from spanproto.demo import DemoConfig, DemoScores, next_commands, run_demo
-from spanproto.demo_text import rejections, sentence
-from spanproto.display import Annotator
-from spanproto.prediction import Mention, SentencePrediction
-from spanproto.samples import TRAINING_DOMAINS
+from spanproto.data.types import Sentence
+from spanproto.data.words import sentence_of
+from spanproto.demo import Paragraph, next_commands, run_demo
+from spanproto.entity import Entity
+from spanproto.evaluation.by_type import TypeReport
+from spanproto.examples import read_examples
+from spanproto.explanation import Explanation
+from spanproto.output import Document
+from spanproto.samples import EXAMPLES, PAGE
 
-SHORT = partial(DemoConfig, steps=10, training_episodes=2, held_out_episodes=2, adaptation_steps=2)
+TEXT = "Ada Lovelace met Bob Lee in York at noon"
 
 
-def short(output: Path, seed: int = 3) -> tuple[str, DemoScores]:
-    """What a demonstration of a few steps says, and its scores."""
-    config = SHORT(output, seed)
-    said: list[str] = []
-    scores = run_demo(config, said.append)
-    return "\n".join(said), scores
+class Shown(NamedTuple):
+    """A demonstration that was run."""
+
+    output: Path
+    said: str
+    report: TypeReport
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, DemoScores]:
-    output = tmp_path_factory.mktemp("work") / "demo"
-    return output, *short(output)
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    output, said = tmp_path_factory.mktemp("work") / "demo", list[str]()
+    report = run_demo(output, said.append, steps=1)
+    return Shown(output, "\n".join(said), report)
 
 
-def test_it_leaves_a_model_and_its_episodes_behind(demo: tuple[Path, str, DemoScores]) -> None:
-    output, _, scores = demo
-    model = load_model(output)
-    assert model.origin["seed"] == 3
-    held_out = read_episodes(output / "politics.jsonl")
-    assert len(held_out) == scores.trained.episodes == scores.adapted.episodes == 2
-    trained_types = {t for e in read_episodes(output / "train.jsonl") for t in e.types}
-    assert len(read_episodes(output / "train.jsonl")) == 2 * len(TRAINING_DOMAINS)
-    assert trained_types.isdisjoint(held_out[0].types)
-    assert sorted(path.name for path in output.parent.iterdir()) == ["demo"]
+def test_it_shows_what_was_learnt_found_and_rejected(shown: Shown) -> None:
+    assert "found the [Rosetta Stone | artefact] in a wall" in shown.said
+    places = [shown.said.index(part) for part in ("\nA PAGE", "\nFOUND", "\nREJECTED", "\nTRY")]
+    assert places == sorted(places)
+    counts = shown.report.micro
+    table = shown.said[places[1] : places[2]].splitlines()[4:]
+    assert sum(line.endswith("right") for line in table) == counts.correct
+    assert f"{counts.correct} of the {counts.gold} entities" in shown.said
+    assert "is below the threshold" in shown.said[places[2] : places[3]]
 
 
-def test_it_says_what_it_found_and_what_that_is_worth(demo: tuple[Path, str, DemoScores]) -> None:
-    output, said, scores = demo
-    query = read_episodes(output / "politics.jsonl")[0].query
-    assert said.count("\n\n1. ") == 1
-    assert f"{len(query) if len(query) < 5 else 5}. " in said
-    assert f"{scores.trained.micro.f1:.1f}" in said
-    assert "knows nothing of language" in said
-    for command in next_commands(SHORT(output), "spanproto"):
-        assert command in said
+def test_it_says_the_score_that_the_command_gives(shown: Shown) -> None:
+    assert f"F1 {shown.report.micro.f1:.0f})" in shown.said
+    assert f"{shown.report.micro.f1:.1f}" in ran(f"spanproto score {shown.output} {PAGE}")
 
 
-def test_a_seed_decides_the_result(demo: tuple[Path, str, DemoScores], tmp_path: Path) -> None:
-    output, _, scores = demo
-    threads = torch.get_num_threads()
-    _, scores_again = short(tmp_path / "demo")
-    assert scores_again == scores
-    for name in (
-        "train.jsonl",
-        "politics.jsonl",
-        "encoder/tokenizer.json",
-        "model/model.safetensors",
-    ):
-        assert (tmp_path / "demo" / name).read_bytes() == (output / name).read_bytes()
-    assert torch.get_num_threads() == threads
-
-
-def test_the_commands_to_try_next_work(demo: tuple[Path, str, DemoScores]) -> None:
-    adapted, released, longer = next_commands(DemoConfig(demo[0]), "spanproto")
-    assert "entities" in ran(f"{adapted} --set steps=1 --limit 1")
-    assert "ORACLE" in ran(released)
-    assert f"{demo[0]}-longer/model" in ran(f"{longer} training.steps=4")
+def test_the_commands_to_try_next_work_as_printed(
+    shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    predict, explain, fit = next_commands(shown.output, "spanproto")
+    assert all(f"  {command}\n" in shown.said for command in (predict, explain, fit))
+    assert "Mortimer Wheeler" in ran(predict)
+    assert "kept" in ran(explain)
+    assert "learnt from 10 examples" in ran(f"{fit} --steps 1")
+    assert (tmp_path / "my-ner" / "ner.json").is_file()
 
 
 def ran(command: str) -> str:
@@ -87,44 +72,63 @@ def ran(command: str) -> str:
 
 
 def test_the_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[DemoConfig, bool]] = []
+    calls: list[tuple[Path, bool]] = []
     monkeypatch.setattr(
         "spanproto.demo.run_demo",
-        lambda config, say, colour, program: calls.append((config, colour)),
+        lambda output, say, colour, program: calls.append((output, colour)),
     )
-    ran("spanproto demo --output here --seed 5 --steps 50")
-    assert calls == [(DemoConfig(Path("here"), 5, 50), False)]
+    ran("spanproto demo")
+    ran("spanproto demo --output here")
+    assert calls == [(Path("runs/demo"), False), (Path("here"), False)]
 
 
-def test_rejections_are_counted_and_judged() -> None:
-    gold = Sentence(("Ada", "met", "Bob"), (Span(0, 1, "person"), Span(2, 3, "person")))
-    episode = Episode(("person",), (gold,), (gold,))
-    mention = Mention(0, 1, "person", 0.75, 0.9, 1.5)
-    found = SentencePrediction([mention], [(0, 1), (1, 2), (2, 3)])
-    text = rejections([episode], [[found]], margin=3.0)
-    assert "of the 3 spans" in text
-    assert "rejected 2, since" in text
-    assert "r = 3 " in text
-    assert text.splitlines()[-2:] == ["  met (rightly)", "  Bob (wrongly, an entity)"]
-
-
-def test_each_candidate_gets_its_verdict() -> None:
-    gold = Sentence(
-        ("Ada", "met", "Bob", "Lee", "in", "York", "today", "at", "Kew"),
-        (Span(0, 1, "person"), Span(2, 4, "person"), Span(5, 6, "place"), Span(8, 9, "place")),
-    )
-    spans = [(5, 6, "person"), (0, 1, "person"), (2, 3, "person"), (6, 7, "place")]
-    mentions = [Mention(*span, 0.75, 0.9, 1.5) for span in spans]
-    found = SentencePrediction(mentions, [*(span[:2] for span in spans), (1, 2)])
-    assert sentence(7, gold, found, Annotator((), colour=False)).splitlines() == [
-        "",
-        "7. [Ada | person] met [Bob | person] Lee in [York | person] [today | place] at Kew",
-        "",
-        "   entity  type    boundary  distance  the annotators say",
-        "   Ada     person      0.75      1.50  right",
-        "   Bob     person      0.75      1.50  wrong: other words",
-        "   York    person      0.75      1.50  wrong: place",
-        "   today   place       0.75      1.50  wrong: no entity",
-        "   rejected: met",
-        "   not proposed: Bob Lee; Kew",
+def paragraph(*found: str, refused: dict[str, float] | None = None) -> Paragraph:
+    """A text whose entities are `Ada Lovelace`, `Bob Lee` (person) and `York` (place)."""
+    right = {place("Ada Lovelace"): "person", place("Bob Lee"): "person", place("York"): "place"}
+    entities = [Entity(text, "person", *place(text), 0.9) for text in found]
+    rejected = [
+        Explanation(text, "person", *place(text), 0.1, boundary, {}, {}, "unlikely", "low")
+        for text, boundary in (refused or {}).items()
     ]
+    return Paragraph(Document(TEXT, entities), rejected, right)
+
+
+def place(text: str) -> tuple[int, int]:
+    return TEXT.index(text), TEXT.index(text) + len(text)
+
+
+def test_each_verdict() -> None:
+    judged = paragraph("Bob Lee", "Ada")
+    for text, label, verdict in (
+        ("Bob Lee", "person", "right"),
+        ("York", "person", "wrong: place"),
+        ("Ada", "person", "wrong: other words"),
+        ("noon", "person", "wrong: none of these"),
+        ("noon", None, "right"),
+        ("York", None, "wrong: place"),
+    ):
+        assert judged.verdict(*place(text), label) == verdict
+    assert judged.missed() == ["Ada Lovelace", "York"]
+
+
+def test_of_rejected_spans_that_overlap_the_likeliest_is_shown() -> None:
+    refused = {"Bob": 0.9, "in York": 0.2, "York": 0.4, "noon": 0.6}
+    clear = paragraph("Bob Lee", refused=refused).clear_rejections()
+    assert [one.text for one in clear] == ["noon", "York"]
+
+
+def test_the_examples_and_the_page_are_what_is_said_of_them() -> None:
+    examples, page = read_examples(EXAMPLES), read_examples(PAGE)
+    counts = Counter(span.label for sentence in examples for span in sentence.spans)
+    assert sorted(counts.items()) == [
+        (label, 3) for label in ("artefact", "museum", "people", "person", "site")
+    ]
+    assert sum(not sentence.spans for sentence in examples) == 2
+    marked = {text for sentence in page for text in texts(sentence)}
+    assert len(marked) > 20
+    assert marked.isdisjoint(text for sentence in examples for text in texts(sentence))
+    assert all(sentence.words == sentence_of(sentence.text or "").words for sentence in page)
+
+
+def texts(sentence: Sentence) -> list[str]:
+    return [" ".join(sentence.words[span.start : span.end]) for span in sentence.spans]

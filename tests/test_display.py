@@ -1,30 +1,28 @@
-"""Annotated sentences: what is marked, how, and when colours are used."""
+"""Annotated text: what is marked, how, and when colours are used."""
 
 import io
 
 import pytest
 
-from spanproto.data.types import Span
-from spanproto.display import Annotator, running_text, table, wants_colour
+from spanproto.display import Annotator, table, wants_colour
+from spanproto.entity import Entity
+from spanproto.output import Document
 
-WORDS = ("In", "May", ",", "Ada", "Lovelace", "'s", "aunt", "(", "Jane", ")", "left", ".")
-
-
-def test_punctuation_hugs_its_word() -> None:
-    assert running_text(WORDS) == "In May, Ada Lovelace's aunt (Jane) left."
+TEXT = "In May, Ada Lovelace's aunt (Jane) left."
+PEOPLE = (Entity("Ada Lovelace", "person", 8, 20, 0.9), Entity("Jane", "person", 29, 33, 0.8))
+MONTH = Entity("May", "month", 3, 6, 0.7)
 
 
 def test_entities_stand_in_brackets_without_colour() -> None:
     annotate = Annotator(("person",), colour=False)
-    spans = [Span(8, 9, "person"), Span(3, 5, "person"), Span(4, 5, "name")]
-    assert annotate(WORDS, spans) == (
+    assert annotate.document(Document(TEXT, PEOPLE)) == (
         "In May, [Ada Lovelace | person]'s aunt ([Jane | person]) left."
     )
 
 
 def test_each_type_has_its_own_colour() -> None:
     annotate = Annotator(("person", "month"), colour=True)
-    text = annotate(WORDS, [Span(1, 2, "month"), Span(3, 5, "person")])
+    text = annotate.document(Document(TEXT, (MONTH, *PEOPLE)))
     assert "\033[1;33mMay\033[0;33m month\033[0m, \033[1;36mAda Lovelace\033[0;36m person" in text
     assert "[" not in text.replace("\033[", "")
 

@@ -8,25 +8,13 @@ import pytest
 from pages import PAGES, ROOT, blocks, run_page
 from typer.testing import CliRunner
 
-from spanproto import model_source
-from spanproto.checkpoint import save_model
 from spanproto.cli.main import app
 from spanproto.data.formats import FORMATS, detect_format, read_episodes, read_sentences
-from spanproto.model import SpanProto
 
 
-@pytest.fixture
-def built_in(eager_model: SpanProto, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tiny model instead of the built-in one: pages show how things are done, not how well."""
-    save_model(eager_model, tmp_path / "built-in")
-    monkeypatch.setattr(model_source, "BUILT_IN", tmp_path / "built-in")
-
-
-@pytest.mark.usefixtures("built_in")
 @pytest.mark.parametrize("name", [name for name, page in PAGES.items() if blocks(page)])
 def test_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.chdir(tmp_path)
     run_page(PAGES[name])
 
 

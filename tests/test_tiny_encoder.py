@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
+from tiny_encoder import build_tiny_encoder, word_pieces
 from transformers import AutoConfig, AutoTokenizer
-
-from spanproto.tiny_encoder import build_tiny_encoder, word_pieces
 
 
 def test_letters_come_first_and_then_the_most_frequent_pairs() -> None:

@@ -1,191 +1,195 @@
-"""The demonstration: train a small model on four domains, then try it on types of a fifth.
+"""The demonstration: learn five types from three examples each, and annotate a page of text.
 
-It needs no download: the encoder is built on the spot from the bundled sample and knows nothing of
-language. It shows how the two stages work and how they are scored, not how well they can do.
+Examples and page come with the package. The page is labelled, so that what is found there can be
+called right or wrong; the recogniser is given its text alone.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 from pathlib import Path
-from typing import Literal, cast
 
-import torch
+from spanproto.data.types import Sentence
+from spanproto.display import Annotator, table
+from spanproto.entity import Entity
+from spanproto.evaluation.by_type import TypeReport
+from spanproto.examples import read_examples
+from spanproto.explanation import Explanation
+from spanproto.ner import FewShotNER
+from spanproto.output.document import Document
+from spanproto.samples import EXAMPLES, PAGE
 
-from spanproto import demo_text
-from spanproto.adaptation import AdaptationConfig, predict_adapted
-from spanproto.benchmark import evaluate, score_predictions
-from spanproto.checkpoint import load_spanproto
-from spanproto.classifier import ClassifierConfig
-from spanproto.data.formats import read_sentences, write_episodes
-from spanproto.data.sampler import EpisodeSampler
-from spanproto.data.types import Episode, Sentence
-from spanproto.display import Annotator
-from spanproto.encoder import EncoderConfig
-from spanproto.evaluation import Report
-from spanproto.extractor import ExtractorConfig
-from spanproto.model import ModelConfig
-from spanproto.objective import ObjectiveConfig
-from spanproto.prediction import SentencePrediction
-from spanproto.samples import HELD_OUT_DOMAIN, TRAINING_DOMAINS, sample_path
-from spanproto.tiny_encoder import build_tiny_encoder
-from spanproto.training.loop import train
-from spanproto.training.settings import DataConfig, RunConfig, TrainingConfig
-
-PROTOCOL: Literal["crossdomain"] = "crossdomain"
-ADAPTATION_RATE = 1e-3
-
-
-@dataclass(frozen=True)
-class DemoConfig:
-    """How much the demonstration does, and where it writes."""
-
-    output: Path = Path("runs/demo")
-    seed: int = 42
-    steps: int = 500
-    training_episodes: int = 100  # of each training domain
-    held_out_episodes: int = 20
-    adaptation_steps: int = 20
-    sentences_shown: int = 5
-
-    @property
-    def training_file(self) -> Path:
-        """The episodes that the model is trained on."""
-        return self.output / "train.jsonl"
-
-    @property
-    def held_out_file(self) -> Path:
-        """The episodes that it is tried on."""
-        return self.output / f"{HELD_OUT_DOMAIN}.jsonl"
-
-
-@dataclass(frozen=True)
-class DemoScores:
-    """What the model scores on the held-out episodes, as trained and adapted to each of them."""
-
-    trained: Report
-    adapted: Report
+TRY = "Mortimer Wheeler dug at Harappa, and the BBC made him famous."
+REJECTIONS_SHOWN = 8
 
 
 def run_demo(
-    config: DemoConfig,
+    output: Path,
     say: Callable[[str], None],
     *,
+    steps: int | None = None,
     colour: bool = False,
     program: str = "spanproto",
-) -> DemoScores:
-    """Train, annotate and score, telling `say` about it; `program` is how to call the command."""
-    with _one_thread():
-        return _run(config, say, colour, program)
+) -> TypeReport:
+    """Fit, annotate and explain, telling `say` about it; the recogniser is saved to `output`.
 
-
-def _run(config: DemoConfig, say: Callable[[str], None], colour: bool, program: str) -> DemoScores:
-    corpora = {domain: read_sentences(sample_path(domain)) for domain in TRAINING_DOMAINS}
-    held_out = read_sentences(sample_path(HELD_OUT_DOMAIN))
-    say(demo_text.training(corpora, config.steps))
+    `program` is how to call the command. Fewer `steps` than usual make it quick, and worse.
+    """
+    examples, page = read_examples(EXAMPLES), read_examples(PAGE)
+    labels = tuple(dict.fromkeys(span.label for one in examples for span in one.spans))
+    annotate = Annotator(labels, colour)
+    say(_learnt_from(examples, labels, annotate))
     began = time.monotonic()
-    write_episodes(config.training_file, _training_episodes(config, corpora), "token-episodes")
-    run = run_config(config, _encoder(config, corpora))
-    model = load_spanproto(train(run, restart=True))
-    say(f"Trained in {time.monotonic() - began:.0f} seconds.\n")
+    ner = FewShotNER.from_pretrained().fit(examples, steps=steps)
+    ner.save(output)
+    say(f"\nLearnt in {time.monotonic() - began:.0f} seconds, on the model that is built in.")
 
-    sampler = EpisodeSampler(held_out, ways=3, shots=5, seed=config.seed)
-    episodes = list(sampler.take(config.held_out_episodes))
-    write_episodes(config.held_out_file, episodes, "token-episodes")
-    annotate = Annotator(episodes[0].types, colour)
-    say(demo_text.support(episodes[0], annotate))
-
-    adaptation = AdaptationConfig(steps=config.adaptation_steps, learning_rate=ADAPTATION_RATE)
-    predictions = cast(
-        list[list[SentencePrediction]], list(predict_adapted(model, episodes, adaptation))
-    )
-    pairs = zip(episodes[0].query, predictions[0], strict=True)
-    for number, (sentence, found) in enumerate(islice(pairs, config.sentences_shown), start=1):
-        say(demo_text.sentence(number, sentence, found, annotate))
-    say(demo_text.rejections(episodes, predictions, model.config.classifier.margin))
-    scores = DemoScores(
-        trained=evaluate(model, episodes, PROTOCOL),
-        adapted=score_predictions(episodes, predictions, PROTOCOL),
-    )
-    say(demo_text.scores(scores.trained, scores.adapted, config.adaptation_steps))
-    say(demo_text.next_steps(next_commands(config, program)))
-    return scores
+    paragraphs = [Paragraph.judged(ner, sentence) for sentence in page]
+    say("\nA PAGE THAT IT HAS NOT SEEN\n")
+    say("\n\n".join(annotate.document(paragraph.document) for paragraph in paragraphs))
+    say(_found(paragraphs))
+    say(_rejected(paragraphs))
+    report = ner.evaluate(page)
+    say(_measured(report, paragraphs))
+    say(_next(next_commands(output, program)))
+    return report
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Tensors this small gain nothing from more, and sums then come out the same everywhere."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def run_config(config: DemoConfig, encoder: Path) -> RunConfig:
-    """The settings of the training run: those that suit a small encoder, and else the defaults.
-
-    They were chosen by trying them on the held-out domain, so its scores flatter them a little.
-    """
-    return RunConfig(
-        model=ModelConfig(
-            encoder=EncoderConfig(name=str(encoder), max_length=256, dropout=0.3),
-            extractor=ExtractorConfig(head="rotary"),
-            classifier=ClassifierConfig(projection="none"),
-            objective=ObjectiveConfig(
-                extractor_steps=config.steps * 2 // 5, extractor_data="support+query"
-            ),
+def next_commands(output: Path, program: str) -> dict[str, str]:
+    """Commands that work on what the demonstration has left behind, and what each is for."""
+    return {
+        f'{program} predict {output} --text "{TRY}"': "entities of a text of your own",
+        f'{program} explain {output} --text "{TRY}"': "why each span was kept or rejected",
+        f"{program} fit {output}/examples.jsonl -o my-ner": (
+            "learn again; change the examples, or give a file of yours"
         ),
-        data=DataConfig(train=[str(config.training_file)], protocol=PROTOCOL),
-        training=TrainingConfig(
-            output=str(config.output),
-            steps=config.steps,
-            episodes_per_step=2,
-            learning_rate=2e-3,
-            seed=config.seed,
-            device="cpu",
-            checkpoint_every=config.steps,
-        ),
+    }
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph of the page, what was found in it, and what is right."""
+
+    document: Document
+    refused: list[Explanation]
+    right: dict[tuple[int, int], str]  # characters of each entity, and its type
+
+    @classmethod
+    def judged(cls, ner: FewShotNER, sentence: Sentence) -> "Paragraph":
+        """What the recogniser says of the text of a labelled sentence."""
+        gold = _as_document(sentence)
+        found = ner.predict(gold.text)
+        refused = [one for one in ner.explain(gold.text) if one.outcome in ("unlikely", "far")]
+        right = {(start, end): entity.label for start, end, entity in gold.placed()}
+        return cls(Document(gold.text, found), refused, right)
+
+    def verdict(self, start: int, end: int, label: str | None) -> str:
+        """Whether these characters have this type, or none if it is None, by our own labels."""
+        right = self.right.get((start, end))
+        if right == label:
+            return "right"
+        if right is not None:
+            return f"wrong: {right}"
+        crossed = any(_overlap((start, end), place) for place in self.right)
+        return "wrong: other words" if crossed else "wrong: none of these"
+
+    def clear_rejections(self) -> list[Explanation]:
+        """Rejected spans that share nothing with an entity or with a likelier rejected one."""
+        taken = [(entity.start, entity.end) for entity in self.document.entities]
+        clear = []
+        for one in sorted(self.refused, key=lambda one: -one.boundary_probability):
+            place = (one.start, one.end)
+            if not any(_overlap(place, other) for other in taken):
+                taken.append(place)
+                clear.append(one)
+        return clear
+
+    def missed(self) -> list[str]:
+        """The entities whose characters were not found as an entity of any type."""
+        found = {(entity.start, entity.end) for entity in self.document.entities}
+        return [_line(self.document.text[slice(*at)]) for at in self.right if at not in found]
+
+
+def _as_document(sentence: Sentence) -> Document:
+    """A labelled sentence as if its own labels had been found in it."""
+    spans = (Entity("", span.label, span.start, span.end, 1.0) for span in sentence.spans)
+    return Document(sentence, spans)
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _learnt_from(examples: Sequence[Sentence], labels: Sequence[str], annotate: Annotator) -> str:
+    lines = (f"  {annotate.document(_as_document(sentence))}" for sentence in examples)
+    return "\n".join(
+        [
+            "SPANPROTO DEMONSTRATION\n",
+            f"ALL THAT IT IS SHOWN of {', '.join(labels)}: three examples each",
+            "(and two sentences with none of these)\n",
+            *lines,
+        ]
     )
 
 
-def next_commands(config: DemoConfig, program: str) -> list[str]:
-    """Commands that work on what the demonstration has left behind."""
-    files = f"{config.output} {config.held_out_file}"
-    evaluation = f"{program} evaluate {files} --protocol {PROTOCOL}"
-    return [
-        f"{evaluation} --adapt --set steps={config.adaptation_steps} "
-        f"--set learning_rate={ADAPTATION_RATE}",
-        f"{evaluation} --candidates released",
-        f"{program} train {config.output / 'config.yaml'} training.steps={3 * config.steps} "
-        f"training.output={config.output}-longer",
+def _found(paragraphs: Sequence[Paragraph]) -> str:
+    rows = [
+        (
+            _line(entity.text),
+            entity.label,
+            f"{entity.score:.2f}",
+            paragraph.verdict(entity.start, entity.end, entity.label),
+        )
+        for paragraph in paragraphs
+        for entity in paragraph.document.entities
     ]
+    heading = ("entity", "type", "score", "by our own labels")
+    return _section("FOUND, with the probability of being right (as it sees it)", [heading, *rows])
 
 
-def _encoder(config: DemoConfig, corpora: dict[str, list[Sentence]]) -> Path:
-    """An encoder whose vocabulary keeps capitals and is so small that rare words go to pieces.
+def _rejected(paragraphs: Sequence[Paragraph]) -> str:
+    clear = [(one, paragraph) for paragraph in paragraphs for one in paragraph.clear_rejections()]
+    clear.sort(key=lambda pair: -pair[0].boundary_probability)
+    rows = [
+        (
+            _line(one.text),
+            one.label,
+            f"{one.boundary_probability:.2f}",
+            one.reason,
+            paragraph.verdict(one.start, one.end, None),
+        )
+        for one, paragraph in clear[:REJECTIONS_SHOWN]
+    ]
+    title = "REJECTED: what looked like an entity of some kind, the likeliest first"
+    heading = ("span", "nearest type", "boundary", "why", "by our own labels")
+    return _section(title, [heading, *rows])
 
-    Words in pieces share their letters, which is all that a new word can be recognised by.
-    """
-    words = (word for sentence in chain(*corpora.values()) for word in sentence.words)
-    return build_tiny_encoder(
-        words,
-        config.output / "encoder",
-        vocabulary=320,
-        hidden_size=64,
-        seed=config.seed,
-        lowercase=False,
-        rotary=True,
+
+def _section(title: str, rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join([f"\n{title}\n", *(f"  {line}" for line in table(rows, numeric=(2,)))])
+
+
+def _measured(report: TypeReport, paragraphs: Sequence[Paragraph]) -> str:
+    counts = report.micro
+    missed = [text for paragraph in paragraphs for text in paragraph.missed()]
+    lines = [
+        f"\nIN ALL: {counts.correct} of the {counts.gold} entities on the page, and "
+        f"{counts.predicted - counts.correct} that are wrong",
+        f"(precision {counts.precision:.0f}%, recall {counts.recall:.0f}%, F1 {counts.f1:.0f}).",
+    ]
+    if missed:
+        lines.append(f"Missed: {'; '.join(missed)}.")
+    lines.append(
+        "A page shows how it works; how well it does was measured on three whole domains,\n"
+        "and the README has the table."
     )
+    return "\n".join(lines)
 
 
-def _training_episodes(config: DemoConfig, corpora: dict[str, list[Sentence]]) -> list[Episode]:
-    """Episodes of each domain by itself, since only one domain's types occur together."""
-    samplers = (
-        EpisodeSampler(sentences, ways=5, shots=2, seed=config.seed, skip_rare=True)
-        for sentences in corpora.values()
-    )
-    return [episode for sampler in samplers for episode in sampler.take(config.training_episodes)]
+def _next(commands: dict[str, str]) -> str:
+    lines = (f"  {command}\n      {purpose}" for command, purpose in commands.items())
+    return "\n".join(["\nTRY NEXT\n", *lines])

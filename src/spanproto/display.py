@@ -1,18 +1,14 @@
-"""Annotated sentences for a terminal: entities in colour, or in brackets where there is none."""
+"""Annotated text for a terminal: entities in colour, or in brackets where there is none."""
 
 import os
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, TextIO
 
-from spanproto.data.types import Span
 from spanproto.output.document import Document
 from spanproto.output.nesting import Mark, nested
 
 _COLOURS = ("36", "33", "35", "32", "34", "31")  # ANSI foregrounds, told apart by most eyes
-_NO_BLANK_BEFORE = re.compile(r" (?=(?:[,.;:!?)\]%]|'s\b|n't\b))")
-_NO_BLANK_AFTER = re.compile(r"(?<=[(\[]) ")
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -20,28 +16,11 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
-def running_text(words: Iterable[str]) -> str:
-    """The words as one would write them, without blanks before a comma."""
-    return _NO_BLANK_AFTER.sub("", _NO_BLANK_BEFORE.sub("", " ".join(words)))
-
-
 class Annotator:
-    """Writes sentences with their entities marked; each type keeps its colour."""
+    """Writes texts with their entities marked; each type keeps its colour."""
 
     def __init__(self, types: Sequence[str], colour: bool) -> None:
         self._colour_of = dict(zip(types, cycle(_COLOURS), strict=False)) if colour else {}
-
-    def __call__(self, words: Sequence[str], spans: Iterable[Span]) -> str:
-        """The sentence; of spans that share a word the longest is marked."""
-        parts: list[str] = []
-        position = 0
-        for span in sorted(spans, key=lambda span: (span.start, -span.end)):
-            if span.start < position:
-                continue
-            parts += words[position : span.start]
-            parts.append(self._marked(running_text(words[span.start : span.end]), span.label))
-            position = span.end
-        return running_text([*parts, *words[position:]])
 
     def document(self, document: Document) -> str:
         """The user's own text, with every entity marked where it is, one within another."""

@@ -1,4 +1,4 @@
-"""`spanproto demo`: train a small model on the bundled sample and try it on new types."""
+"""`spanproto demo`: learn from a bundled example set and annotate a bundled page."""
 
 import shutil
 import sys
@@ -9,18 +9,15 @@ import typer
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
-        "runs/demo"
-    ),
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 42,
-    steps: Annotated[int, typer.Option(help="Training steps.", min=5)] = 500,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder for the fitted recogniser.")
+    ] = Path("runs/demo"),
 ) -> None:
-    """Show the two stages at work, in about a minute and without any download."""
-    from spanproto.demo import DemoConfig, run_demo
+    """Learn five types from three examples each and annotate a page, without any download."""
+    from spanproto.demo import run_demo
     from spanproto.display import wants_colour
 
-    config = DemoConfig(output, seed, steps)
-    run_demo(config, typer.echo, colour=wants_colour(sys.stdout), program=_program())
+    run_demo(output, typer.echo, colour=wants_colour(sys.stdout), program=_program())
 
 
 def _program() -> str:

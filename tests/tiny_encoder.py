@@ -1,7 +1,7 @@
-"""A very small encoder built on the spot, for tests and demonstrations without any download.
+"""A very small encoder built on the spot, for tests without any download.
 
 Its weights are random and its vocabulary comes from the given words, so it knows nothing of
-language: use a pretrained encoder for real work.
+language.
 """
 
 from collections import Counter
