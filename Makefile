@@ -3,11 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run test lint docs tables results-rules clean
+.PHONY: help run test lint docs tables model results-transfer results-rules clean data-given
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-run: $(VENV)/ready  ## train a small model on the bundled sample and annotate text with it
+run: $(VENV)/ready  ## learn from a few bundled examples and annotate a page of text
 	$(BIN)/spanproto demo
 
 test: $(VENV)/ready  ## run the tests
@@ -24,11 +24,33 @@ docs: $(VENV)/ready-docs  ## build the documentation into site/
 tables: $(VENV)/ready  ## write results/README.md from the measured files
 	$(BIN)/python benchmarks/tables.py
 
-results-rules: $(VENV)/ready  ## measure both candidate rules: make results-rules DATA=... ENCODER=...
+model: data-given $(VENV)/ready  ## train and measure the built-in model again: make model DATA=... ENCODER=...
+	for run in default default-held-out; do \
+	  $(BIN)/spanproto train configs/$$run.yaml data.root=$(DATA) model.encoder.name=$(ENCODER) \
+	    || exit 1; \
+	done
+	$(MAKE) results-transfer
+	$(BIN)/python benchmarks/default_model.py runs/default results/transfer.json
+
+results-transfer: data-given $(VENV)/ready  ## measure it on domains left out of its training; as above
+	rm -f results/transfer/*.json.gz
+	for domain in ai music bc5cdr; do \
+	  $(BIN)/python benchmarks/transfer.py run runs/default-held-out $(DATA) --domain $$domain \
+	    -o results/transfer/$$domain.json.gz && \
+	  $(BIN)/python benchmarks/transfer.py baseline $(ENCODER) $(DATA) --domain $$domain \
+	    -o results/transfer/$$domain-baseline.json.gz || exit 1; \
+	done
+	$(BIN)/python benchmarks/transfer.py report results/transfer/*.json.gz -o results/transfer.json
+
+results-rules: data-given $(VENV)/ready  ## measure both candidate rules: make results-rules DATA=... ENCODER=...
 	SPANPROTO=$(BIN)/spanproto benchmarks/crossdomain_rules.sh $(DATA) $(ENCODER) results/crossdomain-1shot-rules
 
 clean:  ## remove what the other targets have made
 	rm -rf $(VENV) site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+data-given:
+	@test -n "$(DATA)" && test -n "$(ENCODER)" || \
+	  { echo "say where corpora and encoder are: DATA=FOLDER ENCODER=DIRECTORY-OR-HUB-NAME"; exit 1; }
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -30,6 +30,7 @@ from spanproto.data.few_shot import few_shot_support
 from spanproto.data.files import atomic_writer
 from spanproto.data.formats import read_sentences
 from spanproto.data.types import Episode, Sentence
+from spanproto.data.words import in_words
 from spanproto.decision import (
     DecisionConfig,
     expected_calibration_error,
@@ -38,9 +39,9 @@ from spanproto.decision import (
 from spanproto.evaluation import Counts
 from spanproto.judging import judge, support_prototypes
 from spanproto.model import SpanProto
+from spanproto.ner import FITTING
 from spanproto.provenance import provenance
 from spanproto.training.distributed import choose_device
-from spanproto.training.mixture import in_words
 
 LIU = "crossner-liu"
 DOMAINS: dict[str, tuple[tuple[str, ...], str]] = {  # where examples come from, and the test file
@@ -87,7 +88,9 @@ def run(
     `adapted` is fine-tuned, `trained` is not, and `named` is fine-tuned and told the types' names.
     """
     task = Task.of(data, domain, queries)
-    config = build(AdaptationConfig, apply_overrides({}, settings or []), "adaptation")
+    config = build(
+        AdaptationConfig, apply_overrides(to_dict(FITTING), settings or []), "adaptation"
+    )
     loaded = load_model(model)
     assert isinstance(loaded, SpanProto)
     loaded.to(choose_device(device))
@@ -337,6 +340,7 @@ def report(
             key: next((content[key] for content in loaded if key in content), None)
             for key in ("adaptation", "baseline", "model")
         },
+        "seeds": sorted({run["seed"] for content in loaded for run in content["runs"]}),
         "runs": [content["provenance"] for content in loaded],
         "provenance": provenance(None, files),
     }
