@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spanproto.data.words import sentence_of, word_offsets
+from spanproto.data.words import in_words, sentence_of, word_offsets
 
 MIXED = "Zoë’s 👩‍👧 café\r\n東京に 3.14 مرحبا"
 
@@ -63,3 +63,9 @@ def test_words_do_not_reach_over_white_space(left: str, right: str) -> None:
 def test_each_ideograph_is_a_word(text: str) -> None:
     assigned = "".join(char for char in text if unicodedata.category(char) == "Lo")
     assert sentence_of(assigned).words == tuple(assigned)
+
+
+def test_the_words_of_a_type_name() -> None:
+    assert in_words("person-artist/author") == "person artist author"
+    assert in_words("ProgrammingLanguage") == "programming language"
+    assert in_words("MUSIC_GENRE") == "music genre"

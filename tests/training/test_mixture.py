@@ -4,7 +4,7 @@ import synthetic
 
 from spanproto.data.few_shot import few_shot_support
 from spanproto.data.types import Sentence, Span
-from spanproto.training.mixture import MixedEpisodes, in_words
+from spanproto.training.mixture import MixedEpisodes
 
 
 def corpora() -> list[list[Sentence]]:
@@ -51,12 +51,6 @@ def test_entities_of_other_types_stay_to_be_rejected() -> None:
             assert {span.label for span in sentence.spans} <= set(episode.types)
             found_others |= bool(sentence.others)
     assert found_others
-
-
-def test_the_words_of_a_type_name() -> None:
-    assert in_words("person-artist/author") == "person artist author"
-    assert in_words("ProgrammingLanguage") == "programming language"
-    assert in_words("MUSIC_GENRE") == "music genre"
 
 
 def test_a_handful_of_examples_has_every_type_often_enough() -> None:

@@ -115,6 +115,12 @@ def is_visible(text: str) -> bool:
     return bool(word_offsets(text))
 
 
+def in_words(label: str) -> str:
+    """The words of a type's name: `person-actor`, `ProgrammingLanguage` and `MUSIC_GENRE` alike."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
+    return " ".join(re.split(r"[\s_/\-.]+", spaced)).strip().lower()
+
+
 def sentence_of(text: str) -> Sentence:
     """The text as one unlabelled sentence of words that know their characters."""
     offsets = word_offsets(text)

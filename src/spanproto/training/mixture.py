@@ -7,11 +7,11 @@ by their names in half of the episodes, and coarse types stand in for fine ones 
 """
 
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from spanproto.data.types import Episode, Sentence
+from spanproto.data.words import in_words
 from spanproto.errors import DataError
 
 COARSE_SHARE = 0.2  # of the episodes of a corpus whose types have two levels
@@ -107,12 +107,6 @@ class Corpus:
                 taken.add(sentence.words)
                 found.append(sentence)
         return found
-
-
-def in_words(label: str) -> str:
-    """The words of a type's name: `person-actor`, `ProgrammingLanguage` and `MUSIC_GENRE` alike."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
-    return " ".join(re.split(r"[\s_/\-.]+", spaced)).strip().lower()
 
 
 def _labels(sentence: Sentence) -> set[str]:
