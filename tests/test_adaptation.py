@@ -97,6 +97,28 @@ def test_the_loss_on_the_support_set_falls(tiny_model: SpanProto, tuning) -> Non
     assert support_loss(adapted, episode) < support_loss(tiny_model, episode)
 
 
+def test_the_rate_falls_unless_it_must_not(tiny_model: SpanProto) -> None:
+    episode = synthetic.episode(4)
+    falling, constant = (
+        adapt(tiny_model, [episode], quick(steps=2, decay=decay)) for decay in (True, False)
+    )
+    first = adapt(tiny_model, [episode], quick(steps=1))
+    weights = [
+        dict(model.named_parameters())["extractor.head.query.weight"][0]
+        for model in (first, falling, constant)
+    ]
+    half, whole = ((weights[at] - weights[0]).norm().item() for at in (1, 2))
+    assert half == pytest.approx(whole / 2, rel=1e-2)
+
+
+def test_a_batch_that_is_made_already_is_used(tiny_model: SpanProto) -> None:
+    episodes = [synthetic.episode(1), synthetic.episode(2)]
+    batch = collate(episodes, tiny_model.encoder.words, "support", even=True)
+    made, given = (adapt(tiny_model, episodes, quick(), batch=each) for each in (None, batch))
+    for one, other in zip(made.parameters(), given.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
 def test_the_given_model_stays_as_it_is(tiny_model: SpanProto) -> None:
     before = {name: tensor.clone() for name, tensor in tiny_model.state_dict().items()}
     adapt(tiny_model, some_episodes(), quick())

@@ -74,6 +74,17 @@ def test_states_are_summed_over_the_last_layers(encoder: Encoder) -> None:
         torch.testing.assert_close(states, both[0])
 
 
+def test_what_opens_a_sentence_has_a_state(encoder: Encoder) -> None:
+    words = encoder.words.batch([("old",) * 70, ("river",)])
+    with torch.no_grad():
+        opening = encoder.opening_states(words)
+        hidden = encoder.transformer(words.input_ids, words.attention_mask).last_hidden_state
+    windows = words.first[:, 0] // words.input_ids.shape[1]
+    assert windows.tolist() == [0, len(words.input_ids) - 1]
+    assert len(words.input_ids) > 2
+    torch.testing.assert_close(opening, hidden[windows, 0], atol=1e-5, rtol=1e-4)
+
+
 def test_sentences_beyond_the_position_limit_are_windowed(encoder: Encoder) -> None:
     words = ["river", "old"] * 60
     with torch.no_grad():

@@ -8,6 +8,7 @@ import torch
 
 from spanproto.adaptation import AdaptationConfig, adapt
 from spanproto.batch import collate
+from spanproto.errors import ConfigError
 from spanproto.meta import MetaConfig, TaskBatch
 from spanproto.model import SpanProto
 from spanproto.objective import Losses, ObjectiveConfig, held_out_losses, losses
@@ -76,6 +77,15 @@ def test_the_model_is_left_where_it_was(tiny_model: SpanProto) -> None:
     before = {name: tensor.clone() for name, tensor in tiny_model.state_dict().items()}
     gradients_of(tiny_model, [synthetic.episode(5)])
     assert all(torch.equal(before[name], t) for name, t in tiny_model.state_dict().items())
+
+
+def test_an_encoder_that_cannot_be_stacked_takes_one_task_at_a_time(
+    tiny_model: SpanProto,
+) -> None:
+    tiny_model.encoder.transformer.config.model_type = "deberta-v2"
+    assert meta_losses(tiny_model, [synthetic.episode(1)]).span.isfinite()
+    with pytest.raises(ConfigError, match="episodes_per_step=1"):
+        meta_losses(tiny_model, [synthetic.episode(1), synthetic.episode(2)])
 
 
 def test_meta_learning_lowers_the_loss_after_adaptation(tiny_model: SpanProto) -> None:

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 
 from spanproto.errors import ConfigError
 from spanproto.model import SpanProto
-from spanproto.tokenization import WordTokenizer, place_in_windows
+from spanproto.tokenization import SEPARATOR, WordTokenizer, place_in_windows
 
 
 def test_windows_by_hand() -> None:
@@ -64,6 +64,13 @@ def test_a_word_that_reads_like_a_special_token_is_a_word(tiny_model: SpanProto)
     first = batch.input_ids.flatten()[batch.first[0]].tolist()
     assert words.tokenizer.sep_token_id not in first
     assert words.tokenizer.pad_token_id not in first
+
+
+def test_two_texts_are_kept_apart(tiny_model: SpanProto) -> None:
+    words = tiny_model.encoder.words
+    batch = words.batch([["old", SEPARATOR, "river"]])
+    assert batch.word_mask.sum() == 3
+    assert batch.input_ids.flatten()[batch.first[0, 1]] == words.tokenizer.sep_token_id
 
 
 def test_a_word_longer_than_a_window_has_both_its_ends(tiny_model: SpanProto) -> None:

@@ -40,6 +40,7 @@ class AdaptationConfig:
     check_every: int = 5  # steps between two looks at them
     folds: int = 8  # at most so many sentences are held out, each in turn
     learning_rate: float = 3e-5
+    decay: bool = True  # the rate falls from step to step, to 0 after the last
     head_learning_rate: float | None = None  # None: as the encoder's
     weight_decay: float = 0.01
     joint_weight: float = 1.0  # lambda of Algorithm 1
@@ -65,28 +66,31 @@ def adapt(
     episodes: Sequence[Episode],
     config: AdaptationConfig,
     after_step: AfterStep[Model] | None = None,
+    batch: TensorBatch | None = None,
 ) -> Model:
     """A copy of the model for each episode, fine-tuned to its support set, stacked into one.
 
     The same seed gives the same copies. `after_step` is shown the copies after each step, and
-    ends the fine-tuning by returning False.
+    ends the fine-tuning by returning False. `batch` is that of the support sets, if it is made
+    already.
     """
     began = time.monotonic()
     with torch.random.fork_rng(devices=_gpus(model)):
         torch.manual_seed(config.seed)
         adapted = stack(model.for_episodes(episodes), len(episodes), config.tuning)
         optimizer = _optimizer(adapted, config)
-        batches = _batches(adapted, episodes, config)
+        batches = _batches(adapted, episodes, config, batch)
         with frozen_layers_remembered(adapted.encoder):
-            for step, batch in zip(range(config.steps), batches, strict=False):
+            for step, support in zip(range(config.steps), batches, strict=False):
                 if config.seconds is not None and time.monotonic() - began > config.seconds:
                     break
                 adapted.train(config.dropout)
+                factor = 1 - step / config.steps if config.decay else 1.0
                 for group in optimizer.param_groups:
-                    group["lr"] = group["base_lr"] * (1 - step / config.steps)
+                    group["lr"] = group["base_lr"] * factor
                 optimizer.zero_grad(set_to_none=True)
                 # The sum over the episodes, so that none is scaled by the others.
-                loss = len(episodes) * adapted.support_loss(batch, config)
+                loss = len(episodes) * adapted.support_loss(support, config)
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
                 if after_step is not None and not after_step(step + 1, adapted):
@@ -95,11 +99,13 @@ def adapt(
 
 
 def _batches(
-    model: Method, episodes: Sequence[Episode], config: AdaptationConfig
+    model: Method,
+    episodes: Sequence[Episode],
+    config: AdaptationConfig,
+    batch: TensorBatch | None,
 ) -> Iterator[TensorBatch]:
     """The batch of each step: the support sets, always the same, or random parts of large ones."""
     whole = all(len(episode.support) <= config.sentences_per_step for episode in episodes)
-    batch: TensorBatch | None = None
     for step in count():
         if batch is None or not whole:
             rng = random.Random(f"{config.seed}/{step}")
@@ -193,7 +199,7 @@ def _optimizer(model: Method, config: AdaptationConfig) -> torch.optim.AdamW:
         [{"params": parameters, "base_lr": rate} for rate, parameters in groups.items()],
         lr=config.learning_rate,
         weight_decay=config.weight_decay,
-        fused=model.device.type == "cuda",
+        fused=True,  # also on the CPU: the plain one reads its step count back at every step
     )
 
 

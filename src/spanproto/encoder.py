@@ -130,6 +130,12 @@ class Encoder(nn.Module):
                 hook.remove()
         return torch.stack(states).sum(0)
 
+    def opening_states(self, batch: WordBatch) -> Tensor:
+        """The states (S, h) of what the tokenizer puts before each sentence, such as [CLS]."""
+        width = batch.input_ids.shape[1]
+        window = batch.first[:, :1].div(width, rounding_mode="floor")
+        return _at(window * width, self._run(batch).last_hidden_state)[:, 0]
+
     def _run(self, batch: WordBatch) -> Any:
         """What the transformer gives for all windows."""
         mask = self.ready_mask(batch.attention_mask)

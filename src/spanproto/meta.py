@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import torch
 
-from spanproto.adaptation import AdaptationConfig
+from spanproto.adaptation import AdaptationConfig, adapt
 from spanproto.batch import EpisodeBatch, TensorBatch, collate
 from spanproto.config import require
 from spanproto.data.types import Episode
-from spanproto.stacking import Model
+from spanproto.errors import ConfigError
+from spanproto.stacking import Model, can_stack
 from spanproto.tokenization import WordTokenizer
 
 if TYPE_CHECKING:
     from spanproto.methods.base import Method
 
 NEVER = 1_000_000_000
+Part = TypeVar("Part", bound=TensorBatch)
 
 
 @dataclass(frozen=True)
@@ -45,24 +47,29 @@ class MetaConfig:
 
 
 @dataclass(frozen=True)
-class TaskBatch(TensorBatch):
+class TaskBatch(TensorBatch, Generic[Part]):
     """The episodes of a meta-step, as they are and as batches for stacked copies."""
 
     episodes: Sequence[Episode]
-    support: EpisodeBatch
-    query: EpisodeBatch
+    support: Part
+    query: Part
 
-    @classmethod
-    def of(cls, episodes: Sequence[Episode], words: WordTokenizer) -> TaskBatch:
+    @staticmethod
+    def of(episodes: Sequence[Episode], words: WordTokenizer) -> TaskBatch[EpisodeBatch]:
         """The batches of some episodes."""
         even = len(episodes) > 1
         support, query = (collate(episodes, words, part, even) for part in ("support", "query"))
-        return cls(episodes, support, query)
+        return TaskBatch(episodes, support, query)
 
 
-def task_copies(model: Model, episodes: Sequence[Episode], inner: AdaptationConfig) -> Model:
+def task_copies(model: Model, tasks: TaskBatch[Part], inner: AdaptationConfig) -> Model:
     """Copies of the model adapted to each task, ready for the gradient of their query loss."""
-    copies = model.adapted(episodes, inner)
+    if len(tasks.episodes) > 1 and not can_stack(model):
+        raise ConfigError(
+            "this encoder cannot learn from several tasks side by side; set "
+            "training.episodes_per_step=1"
+        )
+    copies = adapt(model, tasks.episodes, inner, batch=tasks.support)
     copies.zero_grad(set_to_none=True)
     copies.train()
     return copies

@@ -114,6 +114,11 @@ class SpanProto(Method):
         others = self.classifier.settle(without_self(represented, means, spans.slot, spans.weight))
         return (represented - others).square().sum(1)
 
+    def represent_others(self, states: MentionStates) -> tuple[Tensor, Tensor]:
+        """The entities (P, d) that have no type of their episode, and the episode (P,) of each."""
+        others = states.batch.others
+        return states.represent(others), states.batch.episode.index_select(0, others.sentence)
+
     def place(self, states: MentionStates, spans: SpanPlaces, centres: Tensor) -> Placement:
         """Distances of the given spans to all prototypes, and which of those count."""
         squared = squared_distances(states.represent(spans), centres)
@@ -136,13 +141,17 @@ class SpanProto(Method):
             f"training.steps={steps}",
         )
 
-    def prepare(self, items: Sequence[Episode], step: int) -> EpisodeBatch | TaskBatch:
+    def prepare(
+        self, items: Sequence[Episode], step: int
+    ) -> EpisodeBatch | TaskBatch[EpisodeBatch]:
         """The episodes of a step, as tasks if it is a meta-step."""
         if step > self.config.objective.meta.after:
             return TaskBatch.of(items, self.encoder.words)
         return collate(items, self.encoder.words)
 
-    def gradients(self, batch: EpisodeBatch | TaskBatch, step: int, seed: int) -> dict[str, Tensor]:
+    def gradients(
+        self, batch: EpisodeBatch | TaskBatch[EpisodeBatch], step: int, seed: int
+    ) -> dict[str, Tensor]:
         """Lines 2-17 of Algorithm 1."""
         objective = self.config.objective
         weight = objective.joint_weight_at(step)
@@ -155,10 +164,12 @@ class SpanProto(Method):
         total = terms.total(weight)
         return {"loss": total, **terms._asdict(), "lambda": torch.full_like(total, weight)}
 
-    def meta_gradients(self, tasks: TaskBatch, joint_weight: float, seed: int) -> Losses:
+    def meta_gradients(
+        self, tasks: TaskBatch[EpisodeBatch], joint_weight: float, seed: int
+    ) -> Losses:
         """Set the gradients of a meta-step; returns the losses on the query sets."""
         inner = replace(self.config.objective.meta.adaptation(seed), joint_weight=joint_weight)
-        copies = task_copies(self, tasks.episodes, inner)
+        copies = task_copies(self, tasks, inner)
         terms = held_out_losses(copies, tasks.support, tasks.query)
         terms.total(joint_weight).backward()  # type: ignore[no-untyped-call]
         carry_gradients(copies, self)

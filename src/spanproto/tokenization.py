@@ -19,6 +19,9 @@ IntArray = npt.NDArray[np.int64]
 Placed = tuple[IntArray, IntArray, IntArray, IntArray]
 """Of a sentence's words: window and position of the first sub-tokens, then of the last ones."""
 
+SEPARATOR = "\x1dbetween\x1d"  # no text has this word
+"""A word that stands between two texts and becomes the token that ends one, such as [SEP]."""
+
 
 @dataclass(frozen=True)
 class WordBatch:
@@ -47,7 +50,10 @@ class WordTokenizer:
         self.overlap = overlap
         self._pad: int = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         self._lead = _leading_blank(tokenizer)
-        self._pieces: dict[str, IntArray] = {}
+        self._unknown = [tokenizer.unk_token_id or self._pad]
+        between = np.asarray(self.suffix[-1:] or self._unknown, np.int64)
+        self._reserved = {SEPARATOR: between}
+        self._pieces: dict[str, IntArray] = dict(self._reserved)
 
     def batch(self, sentences: Sequence[Sequence[str]], groups: int = 1) -> WordBatch:
         """The windows of all sentences, padded to one length.
@@ -103,8 +109,8 @@ class WordTokenizer:
         if not new:
             return
         if len(self._pieces) > 1_000_000:  # bounded memory on endless text
-            self._pieces.clear()
-            new = sorted(words)
+            self._pieces = dict(self._reserved)
+            new = sorted(words - self._pieces.keys())
         encoded = self.tokenizer(
             [self._lead + word for word in new],
             add_special_tokens=False,
@@ -112,9 +118,8 @@ class WordTokenizer:
             split_special_tokens=True,  # a word that reads "[SEP]" is a word
             verbose=False,
         )
-        unknown = [self.tokenizer.unk_token_id or self._pad]
         for word, ids in zip(new, encoded["input_ids"], strict=True):
-            self._pieces[word] = np.asarray(ids or unknown, np.int64)
+            self._pieces[word] = np.asarray(ids or self._unknown, np.int64)
 
 
 def place_in_windows(

@@ -64,6 +64,8 @@ class Method(nn.Module, ABC):
     trains_on: ClassVar[Literal["episodes", "sentences"] | None] = "episodes"
     training_defaults: ClassVar[Mapping[str, Any]] = {}
     """Settings of `training` that the method's paper uses; the user's own come before them."""
+    rate_factors: ClassVar[Mapping[str, float]] = {}
+    """What the learning rate of training is multiplied by where a parameter's name begins so."""
     always_adapts: ClassVar[bool] = False
     """Whether fine-tuning to the support set is part of the method, asked for or not."""
     adaptation_defaults: ClassVar[Mapping[str, Any]] = {}

@@ -19,20 +19,22 @@ def rate_factor(step: int, steps: int, warmup: float) -> float:
 def make_optimizer(model: Method, config: TrainingConfig) -> torch.optim.AdamW:
     """AdamW; vectors (biases, normalisation) do not decay, heads may have their own rate."""
     encoders = encoder_prefixes(model)
-    groups: dict[tuple[bool, bool], list[Tensor]] = {}
-    for name, parameter in model.named_parameters():
-        key = (name.startswith(encoders), parameter.ndim > 1)
-        groups.setdefault(key, []).append(parameter)
     given = config.head_learning_rate
     head_rate = config.learning_rate if given is None else given
+    groups: dict[tuple[float, bool], list[Tensor]] = {}
+    for name, parameter in model.named_parameters():
+        rate = config.learning_rate if name.startswith(encoders) else head_rate
+        for prefix, factor in model.rate_factors.items():
+            rate *= factor if name.startswith(prefix) else 1.0
+        groups.setdefault((rate, parameter.ndim > 1), []).append(parameter)
     return torch.optim.AdamW(
         [
             {
                 "params": parameters,
-                "base_lr": config.learning_rate if in_encoder else head_rate,
+                "base_lr": rate,
                 "weight_decay": config.weight_decay if decays else 0.0,
             }
-            for (in_encoder, decays), parameters in groups.items()
+            for (rate, decays), parameters in groups.items()
         ],
         lr=config.learning_rate,
         fused=model.device.type == "cuda",
