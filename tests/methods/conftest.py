@@ -25,6 +25,14 @@ TRAINING: dict[str, dict[str, Any]] = {
         "training": {"steps": 400, "learning_rate": 5e-3},
     },
     "container": {"model": {"dropout": 0.5}},
+    "decommeta": {
+        "model": {"dropout": 0.0, "inner_learning_rate": 1e-3},
+        "training": {"learning_rate": 5e-3, "episodes_per_step": 4},
+    },
+    "esd": {
+        "model": {"longest": 2, "dropout": 0.1, "state_dropout": 0.1},
+        "training": {"steps": 600, "learning_rate": 5e-3, "head_learning_rate": 1e-3},
+    },
 }
 
 

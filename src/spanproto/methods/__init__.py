@@ -60,6 +60,24 @@ METHODS: Mapping[str, MethodEntry] = {
         "Vinyals et al., NeurIPS 2016; Hou et al., ACL 2020",
         "gives each word the BIO tag whose support words have the largest mean dot product with it",
     ),
+    "l-tapnet-cdt": MethodEntry(
+        "spanproto.methods.l_tapnet_cdt:LTapNetCdt",
+        "L-TapNet+CDT",
+        "Hou et al., ACL 2020",
+        "a CRF over tags that are compared by name and prototype, in a space made to fit both",
+    ),
+    "esd": MethodEntry(
+        "spanproto.methods.esd:Esd",
+        "ESD",
+        "Wang et al., NAACL 2022",
+        "classifies all short spans by prototypes that attend to the query span; beam soft-NMS",
+    ),
+    "decommeta": MethodEntry(
+        "spanproto.methods.decommeta:DecomMeta",
+        "DecomMeta",
+        "Ma et al., Findings of ACL 2022",
+        "a tagger finds spans and prototypes type them, both meta-learned to be fine-tuned",
+    ),
     "token-classifier": MethodEntry(
         "spanproto.methods.token_classifier:TokenClassifier",
         "token classifier",
