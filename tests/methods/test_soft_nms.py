@@ -1,0 +1,82 @@
+"""Beam soft-NMS against trying every order of taking spans."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from spanproto.errors import ConfigError
+from spanproto.methods.parts.soft_nms import SoftNmsConfig, conflict_factors, soft_nms
+
+WIDE = 10_000  # beams that no small case fills
+
+
+def every_way(
+    spans: list[tuple[int, int]], scores: list[float], config: SoftNmsConfig
+) -> Iterator[tuple[float, frozenset[int]]]:
+    """The mean score and the spans of every set that cannot grow, in every order of taking."""
+
+    def grow(taken: list[int], values: list[float]) -> Iterator[tuple[float, frozenset[int]]]:
+        left = {}
+        for number in set(range(len(spans))) - set(taken):
+            value = scores[number]
+            for other in taken:
+                words = set(range(*spans[number])), set(range(*spans[other]))
+                if len(words[0] & words[1]) / len(words[0] | words[1]) >= config.overlap:
+                    value *= config.decay
+            if value >= config.least:
+                left[number] = value
+        if not left:
+            yield sum(values) / len(values), frozenset(taken)
+        for number, value in left.items():
+            yield from grow([*taken, number], [*values, value])
+
+    first = max(range(len(spans)), key=scores.__getitem__)
+    yield from grow([first], [scores[first]])
+
+
+@pytest.mark.parametrize("decay", [1e-5, 0.5, 0.9])
+@pytest.mark.parametrize("overlap", [1e-5, 0.4])
+def test_no_set_is_better(decay: float, overlap: float) -> None:
+    config = SoftNmsConfig(WIDE, overlap, decay, least=0.2)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        starts = rng.integers(0, 7, size=rng.integers(1, 6))
+        spans = list({(int(a), int(a + rng.integers(1, 4))) for a in starts})
+        scores = rng.uniform(0.05, 1, len(spans)).tolist()
+        ways = list(every_way(spans, scores, config))
+        best = max(mean for mean, _ in ways)
+        found = frozenset(soft_nms(spans, scores, config))
+        assert max(mean for mean, taken in ways if taken == found) == pytest.approx(best)
+
+
+def test_conflicts_by_hand() -> None:
+    """[1, 3) shares one of four words with [2, 5) and none with [0, 1)."""
+    factor = conflict_factors([(1, 3), (2, 5), (0, 1)], SoftNmsConfig(overlap=0.25, decay=0.5))
+    assert factor.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [1, 1, 0]]
+    assert conflict_factors([(1, 3), (2, 5)], SoftNmsConfig(overlap=0.26))[0, 1] == 1
+
+
+def test_a_set_by_hand() -> None:
+    """The best span is taken; of two that are in conflict then, the better."""
+    spans, scores = [(0, 1), (2, 4), (3, 5), (4, 5)], [0.9, 0.6, 0.7, 0.5]
+    assert soft_nms(spans, scores, SoftNmsConfig()) == [0, 2]  # 0.8, not (0.9 + 0.6 + 0.5) / 3
+    # In conflict a span keeps half of its score: 0.35 of the one in the middle is too little.
+    assert soft_nms(spans, scores, SoftNmsConfig(decay=0.5, least=0.4)) == [0, 2]
+    # A set grows as long as it can, even if its mean falls.
+    assert soft_nms(spans, scores, SoftNmsConfig(decay=0.5, least=0.01)) == [0, 1, 2, 3]
+
+
+def test_one_beam_takes_the_best_each_time() -> None:
+    spans, scores = [(0, 2), (1, 3), (2, 4), (5, 6)], [0.8, 0.9, 0.7, 0.3]
+    assert soft_nms(spans, scores, SoftNmsConfig(beams=1)) == [1, 3]
+    assert soft_nms([], [], SoftNmsConfig()) == []
+    assert soft_nms([(4, 5)], [0.05], SoftNmsConfig()) == [0]  # it begins with the best, whatever
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for name in ("beams", "overlap", "least"):
+        with pytest.raises(ConfigError, match=f"soft_nms.{name}"):
+            SoftNmsConfig(**{name: 0})
+    with pytest.raises(ConfigError, match=r"soft_nms\.decay"):
+        SoftNmsConfig(decay=2)
