@@ -186,11 +186,11 @@ def candidates(
         episode = replace(episode, descriptions=described)
     adapted = model if config is None else adapt_to_one(model, episode, config)
     adapted.config = replace(adapted.config, decision=WIDE)
-    centres = support_prototypes(adapted, [episode])
+    prototypes = support_prototypes(adapted, [episode])
     judged = [
         sentence
         for part in _query_parts(episode)
-        for sentence in judge(adapted, [part], centres=centres, decoding="all")[0]
+        for sentence in judge(adapted, [part], prototypes=prototypes, decoding="all")[0]
     ]
     return [
         [

@@ -109,8 +109,9 @@ def test_prototypes_may_be_given_and_come_in_parts(
     episode = Episode(tuple(synthetic.TYPES), support, query, described)
     whole = support_prototypes(joint, [episode])
     monkeypatch.setattr(judging, "SENTENCES_AT_ONCE", 2)
-    torch.testing.assert_close(support_prototypes(joint, [episode]), whole, atol=1e-4, rtol=1e-4)
-    given = judged(joint, episode, centres=whole)
+    parts = support_prototypes(joint, [episode])
+    torch.testing.assert_close(parts.centres, whole.centres, atol=1e-4, rtol=1e-4)
+    given = judged(joint, episode, prototypes=whole)
     own = judged(joint, episode)
     assert [[c[:4] for c in s] for s in given] == [[c[:4] for c in s] for s in own]
 
@@ -135,3 +136,21 @@ def test_prediction_is_what_is_kept(joint: SpanProto) -> None:
         for candidates, prediction in zip(sentences, predictions, strict=True):
             kept = [(c.start, c.end, c.label) for c in candidates if c.outcome == "kept"]
             assert [tuple(m.span) for m in prediction.mentions] == kept
+
+
+def test_what_resembles_an_entity_of_no_type_is_none(joint: SpanProto) -> None:
+    """Each episode has others of its own, which leave the other episodes alone."""
+    whole = synthetic.episode(5).without_query_spans()
+    rest = whole.types[1:]
+    shown = [replace(s, spans=tuple(p for p in s.spans if p.label in rest)) for s in whole.support]
+    silent = Episode(rest, tuple(shown), whole.query)
+    part = replace(whole.for_types(rest), query=silent.query)
+    assert any(sentence.others for sentence in part.support)
+    without, told = judge(joint, [silent, silent])[0], judge(joint, [part, silent])
+    assert [[c[:4] for c in s] for s in told[1]] == [[c[:4] for c in s] for s in without]
+    for before, after in zip(without, told[0], strict=True):
+        for one, other in zip(before, after, strict=True):
+            assert one[:2] == other[:2]
+            assert max(other.scores) <= max(one.scores) + 1e-6
+    sums = [sum(candidate.type_probabilities) for s in told[0] for candidate in s]
+    assert min(sums) < 0.5 < max(sums)

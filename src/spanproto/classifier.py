@@ -24,6 +24,9 @@ class ClassifierConfig:
     representation: Literal["boundary", "mean"] = "boundary"  # h_s + h_e, or all words' mean
     projection: Literal["none", "linear", "sigmoid"] = "linear"
     projection_size: int | None = None  # None: as wide as the encoder's states
+    centres: Literal["prototypes", "k-means"] = (
+        "prototypes"  # k-means: clusters that grow from them
+    )
     sphere: float | None = None  # radius of a sphere on which spans and prototypes lie; None: none
     softmax_distance: Distance = "squared-euclidean"
     margin_distance: Distance = "euclidean"  # in the margin loss and in the rejection
@@ -106,9 +109,17 @@ def as_distance(squared: Tensor, distance: Distance) -> Tensor:
     return squared if distance == "squared-euclidean" else (squared + 1e-12).sqrt()
 
 
-def type_log_probabilities(distances: Tensor, allowed: Tensor) -> Tensor:
-    """Eq. 8: log SoftMax(-d) over the allowed slots, (M, slots)."""
-    return (-distances).masked_fill(~allowed, -torch.inf).log_softmax(-1)
+def type_log_probabilities(
+    distances: Tensor, allowed: Tensor, to_none: Tensor | None = None
+) -> Tensor:
+    """Eq. 8: log SoftMax(-d) over the allowed slots, (M, slots).
+
+    Where the distances (M,) to what has none of the types are known, that is one more outcome.
+    """
+    logits = (-distances).masked_fill(~allowed, -torch.inf)
+    if to_none is None:
+        return logits.log_softmax(-1)
+    return torch.cat((logits, -to_none[:, None]), 1).log_softmax(-1)[:, :-1]
 
 
 def prototype_loss(distances: Tensor, allowed: Tensor, slot: Tensor) -> Tensor:

@@ -4,13 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from torch import Tensor
-
 from spanproto.data.types import Episode, Sentence
 from spanproto.data.words import sentence_of
 from spanproto.errors import DataError
 from spanproto.extractor import Decoding
-from spanproto.judging import Candidate, judge
+from spanproto.judging import Candidate, Prototypes, judge
 from spanproto.model import SpanProto
 from spanproto.passages import Window, windows_of
 
@@ -59,7 +57,7 @@ class DocumentJudge:
 
     model: SpanProto
     task: Episode  # the types and their support sentences
-    centres: Tensor  # the prototypes
+    prototypes: Prototypes
     thresholds: dict[str, float]
     decoding: Decoding
 
@@ -89,7 +87,7 @@ class DocumentJudge:
             (results,) = judge(
                 self.model,
                 [episode],
-                centres=self.centres,
+                prototypes=self.prototypes,
                 thresholds=self.thresholds,
                 decoding=self.decoding,
             )

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces, collate
-from spanproto.classifier import type_log_probabilities
+from spanproto.classifier import squared_distances, type_log_probabilities
 from spanproto.data.types import Episode, Span
 from spanproto.decision import log_odds
-from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode, top_candidates
-from spanproto.model import EncodedBatch, SpanProto
+from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode
+from spanproto.model import EncodedBatch, MentionStates, SpanProto
 from spanproto.objective import near_gold
 
 CandidateRule = Literal["model", "released"]
@@ -52,22 +52,38 @@ class Candidate(NamedTuple):
         return self.scores[self.type_probabilities.index(max(self.type_probabilities))]
 
 
+class Prototypes(NamedTuple):
+    """What the support sets of some episodes say: where types are, and what has none."""
+
+    centres: Tensor  # (slots, d), the prototypes of all types of all episodes
+    others: Tensor  # (P, d), entities of none of their episode's types
+    episode: Tensor  # (P,), the number of the episode of each of them
+
+    def to(self, device: torch.device) -> "Prototypes":
+        """The same on another device."""
+        return Prototypes(*(tensor.to(device) for tensor in self))
+
+
 @torch.inference_mode()
-def support_prototypes(model: SpanProto, episodes: Sequence[Episode]) -> Tensor:
-    """The prototypes (slots, d) of all types of all episodes.
+def support_prototypes(model: SpanProto, episodes: Sequence[Episode]) -> Prototypes:
+    """The prototypes of all types of all episodes.
 
     The support set of an episode that comes alone may be of any size: it is encoded in parts.
     """
     model.eval()
     alone = len(episodes) == 1 and len(episodes[0].support) > SENTENCES_AT_ONCE
-    totals, shots = [], []
+    totals, shots, others = [], [], []
     for part in _support_parts(episodes[0]) if alone else [episodes]:
         support = collate(part, model.encoder.words, "support", model.stacked).to(model.device)
-        means = model.support_means(model.mention_states(model.encode(support)))
+        states = model.mention_states(model.encode(support))
+        others.append(model.represent_others(states))
+        means = model.support_means(states)
         shots.append(torch.bincount(support.support_spans.slot, minlength=len(means)))
         totals.append(means * shots[-1][:, None])
     means = torch.stack(totals).sum(0) / torch.stack(shots).sum(0).clamp(min=1)[:, None]
-    return model.classifier.settle(means)
+    centres = model.classifier.settle(means)
+    vectors, numbers = zip(*others, strict=True)
+    return Prototypes(centres, torch.cat(vectors), torch.cat(numbers))
 
 
 def _support_parts(episode: Episode) -> list[list[Episode]]:
@@ -93,7 +109,7 @@ def judge(
     episodes: Sequence[Episode],
     candidates: CandidateRule = "model",
     *,
-    centres: Tensor | None = None,
+    prototypes: Prototypes | None = None,
     thresholds: Mapping[str, float] | None = None,
     decoding: Decoding | None = None,
 ) -> list[list[list[Candidate]]]:
@@ -103,14 +119,14 @@ def judge(
     repeats the evaluation of the paper's released code, which is an oracle: the gold spans are
     candidates, and predictions within one word of a gold span at both ends are dropped.
 
-    `centres` are the prototypes where they are known already, `thresholds` the least scores of
-    some types, `decoding` another than the model's.
+    `prototypes` are given where they are known already, `thresholds` are the least scores of some
+    types, `decoding` is another than the model's.
     """
     model.eval()
     if candidates == "model":
         episodes = [episode.without_query_spans() for episode in episodes]
-    if centres is None:
-        centres = support_prototypes(model, episodes)
+    if prototypes is None:
+        prototypes = support_prototypes(model, episodes)
     query = collate(episodes, model.encoder.words, "query", model.stacked).to(model.device)
     encoded = model.encode(query)
     scores = model.extractor(encoded.start, encoded.end)
@@ -120,7 +136,7 @@ def judge(
         proposed = _handed_in(model, encoded, scores, decoding)
     else:
         proposed = _proposed(model, encoded, scores, None if joint else decoding)
-    evidence = _weigh(model, encoded, proposed, centres)
+    evidence = _weigh(model, encoded, proposed, prototypes)
     labels = [label for episode in episodes for label in episode.types]
     least = model.config.decision.threshold if joint else 0.0
     limit = torch.tensor([(thresholds or {}).get(label, least) for label in labels])
@@ -159,8 +175,8 @@ def _proposed(
     """The extractor's candidates: those above theta, decoded; or all above the floor."""
     lengths = encoded.batch.words.word_mask.sum(1)
     if decoding is None:
-        limit, floor = model.config.extractor.max_candidates, model.config.decision.floor
-        found = top_candidates(scores, encoded.cells, limit, floor, lengths)
+        floor = model.config.decision.floor
+        found = model.extractor.candidates(scores, encoded.cells, lengths, floor)
         stands = found.keep
     else:
         found = model.extractor.candidates(scores, encoded.cells, lengths)
@@ -185,17 +201,32 @@ def _handed_in(
 
 
 def _weigh(
-    model: SpanProto, encoded: EncodedBatch, proposed: Proposed, centres: Tensor
+    model: SpanProto, encoded: EncodedBatch, proposed: Proposed, prototypes: Prototypes
 ) -> Evidence:
     """Distances, type probabilities and scores of the proposed spans."""
-    placement = model.place(model.mention_states(encoded), proposed.spans, centres)
-    softmax_distance = model.classifier.softmax_distance(placement.squared)
-    log_p = type_log_probabilities(softmax_distance, placement.allowed)
+    states = model.mention_states(encoded)
+    placement = model.place(states, proposed.spans, prototypes.centres)
+    log_p = type_log_probabilities(
+        model.classifier.softmax_distance(placement.squared),
+        placement.allowed,
+        _distance_to_none(model, states, proposed.spans, prototypes),
+    )
     distance = model.classifier.margin_distance(placement.squared)
     odds = log_odds(proposed.boundary[:, None], log_p, distance, model.config.decision)
     scores = odds.masked_fill(~placement.allowed, -torch.inf).sigmoid()
     distance = distance.masked_fill(~placement.allowed, torch.inf)
     return Evidence(log_p.argmax(-1), distance, log_p.exp(), scores)
+
+
+def _distance_to_none(
+    model: SpanProto, states: MentionStates, spans: SpanPlaces, prototypes: Prototypes
+) -> Tensor | None:
+    """To the nearest entity of no type of a span's own episode, (M,), if any episode has one."""
+    if not len(prototypes.others):
+        return None
+    squared = squared_distances(states.represent(spans), prototypes.others)  # (M, P)
+    own = states.batch.episode.index_select(0, spans.sentence)[:, None] == prototypes.episode
+    return model.classifier.softmax_distance(squared.masked_fill(~own, torch.inf).amin(1))
 
 
 def _best_first(

@@ -17,6 +17,7 @@ from spanproto.classifier import (
     squared_distances,
     without_self,
 )
+from spanproto.clustering import k_means
 from spanproto.config import require
 from spanproto.data.types import Episode, Sentence
 from spanproto.decision import DecisionConfig
@@ -39,6 +40,23 @@ class ModelConfig(MethodConfig):
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
     decision: DecisionConfig = field(default_factory=DecisionConfig)
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+
+    def __post_init__(self) -> None:
+        if self.extractor.head == "none":
+            require(
+                self.decision.rule == "joint",
+                "extractor.head=none has no boundary scores to decide by; set decision.rule=joint",
+            )
+            require(
+                self.objective.extractor_steps <= 1,
+                "extractor.head=none leaves no extractor to train first; set "
+                "objective.extractor_steps=0",
+            )
+        require(
+            self.classifier.centres == "prototypes" or self.objective.joint_weight == 0,
+            "classifier.centres=k-means takes the place of a trained classifier; set "
+            "objective.joint_weight=0",
+        )
 
 
 class EncodedBatch(NamedTuple):
@@ -104,7 +122,11 @@ class SpanProto(Method):
     def support_means(self, states: MentionStates) -> Tensor:
         """The prototypes before they are put on the sphere, if there is one."""
         spans, slots = states.batch.support_spans, states.batch.types.shape[1]
-        return prototypes(states.represent(spans), spans.weight, spans.slot, slots)
+        represented = states.represent(spans)
+        means = prototypes(represented, spans.weight, spans.slot, slots)
+        if self.config.classifier.centres == "prototypes":
+            return means
+        return k_means(represented, means, states.batch.types.index_select(0, spans.sentence))
 
     def squared_distance_to_others(self, states: MentionStates) -> Tensor:
         """From each support span to the prototype that the others of its type make, (P,)."""
@@ -181,10 +203,10 @@ class SpanProto(Method):
 
     def support_loss(self, batch: EpisodeBatch, config: AdaptationConfig) -> Tensor:
         """The objective with the support set in place of both sets of Algorithm 1."""
-        terms = losses(
-            self, batch, joint=config.joint_weight > 0, leave_one_out=config.leave_one_out
-        )
-        return terms.total(config.joint_weight)
+        trains_classifier = self.config.classifier.centres == "prototypes"
+        weight = config.joint_weight if trains_classifier else 0.0
+        terms = losses(self, batch, joint=weight > 0, leave_one_out=config.leave_one_out)
+        return terms.total(weight)
 
     def predict(self, episodes: Sequence[Episode]) -> "list[list[SentencePrediction]]":
         """Candidate spans from the extractor, each given its nearest type or rejected."""

@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from torch import Tensor
-
 from spanproto.checkpoint import load_spanproto, save_model
 from spanproto.data.boundaries import labelled
 from spanproto.data.files import numbered_lines, parse_json, read_text
 from spanproto.data.types import Sentence, Span
 from spanproto.errors import CheckpointError, DataError
+from spanproto.judging import Prototypes
 from spanproto.model import SpanProto
 from spanproto.model_card import CARD
 from spanproto.tensor_file import load_tensors, save_tensors
@@ -33,7 +32,7 @@ class Fitted(NamedTuple):
 
     model: SpanProto
     types: TypeSet
-    prototypes: Tensor
+    prototypes: Prototypes
     settings: dict[str, Any]
 
 
@@ -56,7 +55,7 @@ def save_fitted(fitted: Fitted, directory: Path) -> None:
         if (directory / CARD).exists():  # it may be the user's own
             shutil.copy(directory / CARD, folder)
         save_model(fitted.model, folder, labels=types.labels)
-        save_tensors(folder / PROTOTYPES, {"prototypes": fitted.prototypes})
+        save_tensors(folder / PROTOTYPES, fitted.prototypes._asdict())
         lines = (json.dumps(_record(s), ensure_ascii=False) for s in types.examples)
         (folder / EXAMPLES).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         text = json.dumps(content, ensure_ascii=False, indent=2)
@@ -86,7 +85,7 @@ def load_fitted(directory: Path) -> Fitted:
             dict(content["descriptions"]),
             {label: float(value) for label, value in content["thresholds"].items()},
         )
-        return Fitted(model, types, tensors["prototypes"], dict(content["settings"]))
+        return Fitted(model, types, Prototypes(**tensors), dict(content["settings"]))
     except DataError as error:
         raise CheckpointError(str(error)) from None
     except (KeyError, TypeError, AttributeError):
