@@ -38,6 +38,11 @@ def spanproto_cell(column: str, seed: int) -> Cell:
 # How long the baselines train here; their other settings are their own.
 _BASELINES: dict[str, dict[str, Any]] = {
     "protobert": {"steps": 1000, "episodes_per_step": 4},
+    "container": {"steps": 500},
+    "matching-network": {"steps": 1000, "episodes_per_step": 4},
+    "l-tapnet-cdt": {"steps": 500, "episodes_per_step": 2},
+    "esd": {"steps": 1000, "episodes_per_step": 2},
+    "decommeta": {"steps": 300, "episodes_per_step": 8},
     "token-classifier": {},
 }
 _SAME_WEIGHTS = {"protobert": ("protobert", "nnshot", "structshot")}

@@ -68,7 +68,12 @@ class Container(WordTagger):
         "clip": 1.0,
     }
     always_adapts = True
-    adaptation_defaults: ClassVar = {"steps": 200, "learning_rate": 5e-5, "weight_decay": 0.0}
+    adaptation_defaults: ClassVar = {
+        "steps": 200,
+        "learning_rate": 5e-5,
+        "decay": False,
+        "weight_decay": 0.0,
+    }
 
     config: ContainerConfig
     transitions: Tensor  # counted on the training data
