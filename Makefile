@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help run test lint docs tables model results-transfer results-rules clean data-given
+.PHONY: results-crossdomain results-fewnerd results-baselines
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
@@ -44,6 +45,11 @@ results-transfer: data-given $(VENV)/ready  ## measure it on domains left out of
 
 results-rules: data-given $(VENV)/ready  ## measure both candidate rules: make results-rules DATA=... ENCODER=...
 	SPANPROTO=$(BIN)/spanproto benchmarks/crossdomain_rules.sh $(DATA) $(ENCODER) results/crossdomain-1shot-rules
+
+# On a GPU, cells that run side by side (WORKERS=4, best under CUDA MPS) fill it.
+WORKERS ?= 1
+results-crossdomain results-fewnerd results-baselines: results-%: data-given $(VENV)/ready
+	$(BIN)/python benchmarks/results.py $* --data $(DATA) --encoder $(ENCODER) --workers $(WORKERS)
 
 clean:  ## remove what the other targets have made
 	rm -rf $(VENV) site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
