@@ -21,8 +21,9 @@ NEVER = -1e9  # a score that no span can have: exp() of it is 0 and its gradient
 class ExtractorConfig:
     """The choices that the paper and its released code make differently, and their defaults."""
 
-    head: Literal["paper", "rotary"] = "paper"
+    head: Literal["paper", "rotary", "none"] = "paper"  # none: all short spans are candidates
     head_size: int = 64  # width of q and k in the rotary head
+    max_length: int = 8  # without a head: the most words of a candidate
     loss: Literal["two-sided", "single-sum"] = "two-sided"
     threshold: float = 0.5  # theta, on sigmoid(f)
     candidates: Literal["threshold", "released"] = "threshold"
@@ -31,6 +32,7 @@ class ExtractorConfig:
 
     def __post_init__(self) -> None:
         require(self.head_size > 0 and self.head_size % 2 == 0, "extractor.head_size must be even")
+        require(self.max_length > 0, "extractor.max_length must be positive")
         require(0 <= self.threshold <= 1, "extractor.threshold must lie in [0, 1]")
         require(self.max_candidates > 0, "extractor.max_candidates must be positive")
 
@@ -75,6 +77,14 @@ class RotaryHead(nn.Module):
         biases: Tensor = self.start_bias(start) + self.end_bias(end).transpose(1, 2)
         scores: Tensor = pair + biases / 2
         return scores
+
+
+class NoHead(nn.Module):
+    """No extractor: f is 0 for every span, so that nothing speaks for one rather than another."""
+
+    def forward(self, start: Tensor, end: Tensor) -> Tensor:
+        """Boundary scores (S, L, L), all alike."""
+        return start.new_zeros(*start.shape[:2], end.shape[1])
 
 
 def rotate_by_position(states: Tensor) -> Tensor:
@@ -197,11 +207,11 @@ class SpanExtractor(nn.Module):
     def __init__(self, hidden_size: int, config: ExtractorConfig) -> None:
         super().__init__()
         self.config = config
-        self.head: nn.Module = (
-            PaperHead(hidden_size)
-            if config.head == "paper"
-            else RotaryHead(hidden_size, config.head_size)
-        )
+        self.head: nn.Module = NoHead()
+        if config.head == "paper":
+            self.head = PaperHead(hidden_size)
+        elif config.head == "rotary":
+            self.head = RotaryHead(hidden_size, config.head_size)
 
     def forward(self, start: Tensor, end: Tensor) -> Tensor:
         """Boundary scores f (S, L, L) from start and end states (S, L, h)."""
@@ -209,20 +219,31 @@ class SpanExtractor(nn.Module):
         return scores
 
     def loss(self, scores: Tensor, gold: Tensor, cells: Tensor) -> Tensor:
-        """The span loss of each sentence (S,), Eq. 4 in the configured form."""
+        """The span loss of each sentence (S,), Eq. 4 in the configured form; 0 without a head."""
+        if self.config.head == "none":
+            return scores.new_zeros(len(scores))
         two_sided = self.config.loss == "two-sided"
         return (two_sided_span_loss if two_sided else single_sum_span_loss)(scores, gold, cells)
 
     @torch.no_grad()
     def candidates(
-        self, scores: Tensor, cells: Tensor, lengths: Tensor | None = None
+        self,
+        scores: Tensor,
+        cells: Tensor,
+        lengths: Tensor | None = None,
+        floor: Tensor | float | None = None,
     ) -> Candidates:
-        """Spans at or above the threshold: a fixed number of places, for training.
+        """Spans at or above the threshold, or `floor`: a fixed number of places, for training.
 
         With `lengths` (S,) the limit grows with the sentence, as prediction needs it.
         """
         config = self.config
-        floor: Tensor | float = config.threshold
+        if config.head == "none":
+            short = cells & ~cells.new_ones(cells.shape[1:]).triu(config.max_length)
+            return top_candidates(scores, short, config.max_length * cells.shape[1], 0.0)
+        if floor is not None:
+            return top_candidates(scores, cells, config.max_candidates, floor, lengths)
+        floor = config.threshold
         if config.candidates == "released":
             highest = 0.90 if self.training else 0.95
             floor = released_floor(scores, cells, config.max_candidates, highest)
