@@ -26,6 +26,8 @@ from spanproto.data.splits import read_types, sentences_of_split
 from spanproto.data.types import Episode
 from spanproto.decision import DecisionConfig
 from spanproto.judging import judge
+from spanproto.plots.curves import Curve, Panel, curves_figure
+from spanproto.plots.style import save_for_print
 from spanproto.provenance import provenance
 from spanproto.training.distributed import choose_device
 from spanproto.training.mixture import Corpus
@@ -129,32 +131,21 @@ def curve(proposals: Sequence[Proposal], labelled: int, points: int = 40) -> lis
 
 
 def plot(content: dict[str, Any], output: Path) -> None:
-    """The curve as a picture, for print and for the colour-blind."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    """The curve as a picture beside the JSON; the line is the model's own r."""
     points = content["curve"]
-    figure, axes = plt.subplots(figsize=(5.2, 3.4), layout="constrained")
-    radius = [point["r"] for point in points]
-    styles = {
-        "precision": ("#0072B2", "-"),
-        "recall": ("#D55E00", "--"),
-        "f1": ("#000000", ":"),
-        "others_rejected": ("#009E73", "-."),
+    names = {
+        "precision": "precision",
+        "recall": "recall",
+        "f1": "F1",
+        "others_rejected": "others rejected",
     }
-    for name, (colour, style) in styles.items():
-        label = name.replace("_", " ").replace("f1", "F1")
-        axes.plot(radius, [point[name] for point in points], style, color=colour, label=label)
-    axes.axvline(content["margin"], color="grey", linewidth=0.8)
-    axes.annotate("r of the model", (content["margin"], 1), fontsize=7, color="grey", rotation=90)
-    axes.set(xlabel="radius r (Euclidean, in the space of the prototypes)", ylabel="%")
-    axes.set_ylim(0, 100)
-    axes.legend(fontsize=8, frameon=False)
-    for suffix in (".png", ".svg"):
-        figure.savefig(output.with_suffix(suffix), dpi=200)
-    plt.close(figure)
+    panel = Panel(
+        "radius $r$ (Euclidean, in the space of the prototypes)",
+        [point["r"] for point in points],
+        [Curve(shown, [point[name] for point in points]) for name, shown in names.items()],
+        chosen=content["margin"],
+    )
+    save_for_print(curves_figure(panel, ylabel="%", limits=(0, 100)), output)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import transformers.modeling_utils  # noqa: F401  (slow, and every model needs i
 from spanproto import config
 from spanproto.adaptation import AdaptationConfig, adapt_to_one
 from spanproto.checkpoint import load_spanproto
-from spanproto.data.types import Sentence
+from spanproto.data.types import Episode, Sentence
 from spanproto.documents import DocumentJudge, Judged, document_of
 from spanproto.entity import Entity
 from spanproto.errors import DataError, SpanProtoError, nearest_name
@@ -71,6 +71,11 @@ class FewShotNER:
     def thresholds(self) -> dict[str, float]:
         """The least score of an entity of each type where a call names no other."""
         return self._thresholds(None)
+
+    @property
+    def task(self) -> Episode:
+        """What was learnt, as an episode: the types, and the examples as its support set."""
+        return self._require_fitted().types.task
 
     @property
     def model(self) -> SpanProto:

@@ -12,6 +12,7 @@ from spanproto.cli.evaluate import evaluate
 from spanproto.cli.explain import explain
 from spanproto.cli.fit import fit
 from spanproto.cli.methods import methods
+from spanproto.cli.plot import plot
 from spanproto.cli.predict import predict
 from spanproto.cli.score import score
 from spanproto.cli.train import train
@@ -29,6 +30,7 @@ data_app = typer.Typer(help="Look at data files.", no_args_is_help=True, rich_ma
 app.command()(fit)
 app.command()(predict)
 app.command()(explain)
+app.command()(plot)
 app.command()(score)
 app.command()(tune)
 app.add_typer(data_app, name="data")

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from spanproto.data.files import replaced_when_done
 from spanproto.data.types import Span
-from spanproto.errors import DataError
-from spanproto.extras import optional
+from spanproto.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MISSED, SPURIOUS = "missed", "spurious"
 
@@ -48,32 +49,28 @@ class Confusion:
 
     def save(self, path: Path | str) -> None:
         """Draw the counts, each cell shaded by its share of the row; the name says the format."""
-        optional("matplotlib", "plots")
-        from matplotlib.figure import Figure
+        with style.applied():
+            style.save(self._figure(), path)
 
+    def _figure(self) -> "Figure":
         rows = self.rows()
-        size = max(4.5, 1.6 + 0.62 * len(rows))
-        figure = Figure(figsize=(size + 1, size), layout="constrained")
+        side = max(style.COLUMN - 0.5, 1.2 + 0.4 * len(rows))
+        figure = style.new_figure(side + 0.5, side)
         axes = figure.add_subplot()
+        axes.spines[:].set_visible(True)
         shares = [[cell / max(1, sum(row)) for cell in row] for row in rows]
         image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
         for y, row in enumerate(rows):
             for x, cell in enumerate(row):
                 if cell:
-                    colour = "white" if shares[y][x] > 0.5 else "black"
+                    colour = "white" if shares[y][x] > 0.5 else style.INK
                     axes.text(x, y, str(cell), ha="center", va="center", color=colour)
         places = range(len(rows))
         axes.set_xticks(places, (*self.labels, MISSED), rotation=45, ha="right")
         axes.set_yticks(places, (*self.labels, SPURIOUS))
         axes.set_xlabel("found as")
         axes.set_ylabel("labelled as")
-        axes.axhline(len(rows) - 1.5, color="black", linewidth=0.8)
-        axes.axvline(len(rows) - 1.5, color="black", linewidth=0.8)
+        axes.axhline(len(rows) - 1.5, color=style.INK, linewidth=0.8)
+        axes.axvline(len(rows) - 1.5, color=style.INK, linewidth=0.8)
         figure.colorbar(image, ax=axes, label="share of the row", shrink=0.8)
-        path = Path(path)
-        format = path.suffix.removeprefix(".").lower() or "png"
-        known = figure.canvas.get_supported_filetypes()
-        if format not in known:
-            raise DataError(f"{path}: no picture can be written as {format}; name it .png or .svg")
-        with replaced_when_done(path) as temporary:
-            figure.savefig(temporary, format=format, dpi=150)
+        return figure

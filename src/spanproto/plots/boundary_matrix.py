@@ -1,0 +1,196 @@
+"""The boundary matrix of a sentence: how much the extractor takes each word pair for a mention."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from spanproto.batch import map_tensors
+from spanproto.data.types import Sentence, Span
+from spanproto.data.words import sentence_of
+from spanproto.errors import DataError
+from spanproto.model import SpanProto
+from spanproto.passages import windows_of
+from spanproto.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from spanproto.ner import FewShotNER, Threshold
+
+MOST_WORDS = 60  # of a matrix that can still be read
+
+
+def boundary_matrix_figure(
+    words: Sequence[str],
+    probabilities: NDArray[np.floating],
+    predicted: Iterable[Span] = (),
+    gold: Iterable[Span] | None = None,
+) -> "Figure":
+    """The matrix (L, L) over the words: row i and column j are the span of the words i to j.
+
+    Cells that are nan, and those below the diagonal, are no spans. A square marks what is labelled,
+    a dot what is found; the lines from a mark reach the diagonal at its first and last word, so a
+    mark between the lines of another is nested in it.
+    """
+    size = len(words)
+    if probabilities.shape != (size, size):
+        raise DataError(
+            f"{size} words need a matrix of shape {(size, size)}, not {probabilities.shape}"
+        )
+    if not 0 < size <= MOST_WORDS:
+        raise DataError(
+            f"a boundary matrix of {size} words cannot be read; give 1 to {MOST_WORDS} words"
+        )
+    found, labelled = sorted(set(predicted)), sorted(set(gold or ()))
+    with style.applied():
+        side = min(style.PAGE, max(style.COLUMN, 1.3 + 0.19 * size))
+        figure = style.new_figure(side + 0.35, side)
+        axes = figure.add_subplot()
+        axes.set_gid("boundary matrix")
+        shown = np.where(np.tri(size, k=-1, dtype=bool), np.nan, probabilities)
+        image = axes.imshow(np.ma.masked_invalid(shown), cmap="Blues", vmin=0, vmax=1)
+        _draw_grid(axes, size)
+        _draw_words(axes, words)
+        for start, end in _ranges(found, labelled):
+            _draw_reach(axes, start, end)
+        for span in labelled:
+            _mark_labelled(axes, span)
+        for span in found:
+            _mark_found(axes, span)
+        _draw_types(axes, found, labelled, size)
+        _draw_legend(axes, gold is not None)
+        bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=25, pad=0.02)
+        bar.set_label(r"boundary probability  $\sigma(f)$")
+        bar.outline.set_visible(False)
+    return figure
+
+
+def draw_boundary_matrix(
+    ner: "FewShotNER",
+    text: str | Sentence,
+    *,
+    threshold: "Threshold | None" = None,
+    allow_nested: bool = False,
+) -> "Figure":
+    """The boundary matrix of a text by a fitted recogniser, with what it finds.
+
+    The spans of a Sentence are marked as labelled. Each sentence of a text has its own matrix,
+    since it is read by itself.
+    """
+    sentence = sentence_of(text) if isinstance(text, str) else text
+    found = ner.predict(sentence, threshold=threshold, allow_nested=allow_nested)
+    return boundary_matrix_figure(
+        sentence.words,
+        boundary_probabilities(ner.model, sentence),
+        [Span(entity.start, entity.end, entity.label) for entity in found],
+        sentence.spans or None,
+    )
+
+
+@torch.inference_mode()
+def boundary_probabilities(model: SpanProto, document: Sentence) -> NDArray[np.floating]:
+    """sigmoid(f) of every pair of words that are read together, (L, L); nan elsewhere."""
+    size = len(document.words)
+    matrix = np.full((size, size), np.nan)
+    model.eval()
+    for window in windows_of(document):
+        own = slice(window.start, window.end)
+        batch = map_tensors(
+            model.encoder.words.batch([document.words[own]]), lambda part: part.to(model.device)
+        )
+        with model.mixed_precision():
+            start, end = model.encoder(batch)
+        matrix[own, own] = model.extractor(start, end)[0].float().sigmoid().cpu().numpy()
+    matrix[np.tri(size, k=-1, dtype=bool)] = np.nan
+    return matrix
+
+
+def _ranges(*several: Sequence[Span]) -> list[tuple[int, int]]:
+    """Start and end of all spans, each once whatever its types."""
+    return sorted({(span.start, span.end) for spans in several for span in spans})
+
+
+def _mark_labelled(axes: "Axes", span: Span) -> None:
+    from matplotlib.patches import Rectangle
+
+    corner = (span.end - 1 - 0.42, span.start - 0.42)
+    axes.add_patch(
+        Rectangle(
+            corner, 0.84, 0.84, facecolor="none", edgecolor=style.GOLD, linewidth=1.6,
+            zorder=4, gid="labelled",
+        )
+    )  # fmt: skip
+
+
+def _mark_found(axes: "Axes", span: Span) -> None:
+    from matplotlib.patches import Circle
+
+    axes.add_patch(
+        Circle(
+            (span.end - 1, span.start), 0.22, facecolor=style.FOUND, edgecolor="white",
+            linewidth=0.7, zorder=5, gid="found",
+        )
+    )  # fmt: skip
+
+
+def _draw_legend(axes: "Axes", with_gold: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    square = Line2D(
+        [], [], linestyle="", marker="s", markersize=6, label="labelled",
+        markerfacecolor="none", markeredgecolor=style.GOLD, markeredgewidth=1.6,
+    )  # fmt: skip
+    dot = Line2D([], [], linestyle="", marker="o", label="found", color=style.FOUND)
+    lines = Line2D([], [], color=style.INK, linewidth=0.8, label="to its first and last word")
+    shown = [square, dot, lines] if with_gold else [dot, lines]
+    axes.legend(handles=shown, loc="lower left", handlelength=1.4, borderaxespad=0.2)
+
+
+def _draw_grid(axes: "Axes", size: int) -> None:
+    """Thin lines around the cells of the upper triangle only."""
+    for place in range(size + 1):
+        line = {"color": "#d5dbe1", "linewidth": 0.4, "zorder": 2}
+        axes.plot([max(place - 1, 0) - 0.5, size - 0.5], [place - 0.5] * 2, **line)  # type: ignore[arg-type]
+        axes.plot([place - 0.5] * 2, [-0.5, min(place + 1, size) - 0.5], **line)  # type: ignore[arg-type]
+
+
+def _draw_words(axes: "Axes", words: Sequence[str]) -> None:
+    places = range(len(words))
+    axes.set_xticks(places, words, rotation=60, ha="left", rotation_mode="anchor")
+    axes.set_yticks(places, words)
+    axes.xaxis.set_ticks_position("top")
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(length=0, pad=2)
+    axes.set_xlabel("last word")
+    axes.set_ylabel("first word")
+    axes.spines[:].set_visible(False)
+
+
+def _draw_reach(axes: "Axes", start: int, end: int) -> None:
+    """Lines from a span's cell to those of its first and of its last word."""
+    axes.plot(
+        [start, end - 1, end - 1], [start, start, end - 1],
+        color=style.INK, linewidth=0.8, zorder=3, gid=f"reach {start} {end}",
+    )  # fmt: skip
+
+
+def _draw_types(axes: "Axes", found: Sequence[Span], labelled: Sequence[Span], size: int) -> None:
+    """What each mention was found as, and what it is labelled if that differs, beside its cell."""
+    from matplotlib.patheffects import withStroke
+
+    for start, end in _ranges(found, labelled):
+        taken, true = (
+            " + ".join(span.label for span in spans if (span.start, span.end) == (start, end))
+            for spans in (found, labelled)
+        )
+        text = f"{taken} (labelled {true})" if taken and true and taken != true else taken or true
+        fits = end + 0.55 * len(text) < size  # words' widths of room to the right
+        axes.text(
+            end - 1 + (0.6 if fits else -0.6), start, text, ha="left" if fits else "right",
+            va="center", fontsize=6.5, zorder=6,
+            path_effects=[withStroke(linewidth=2, foreground="white")],
+        )  # fmt: skip

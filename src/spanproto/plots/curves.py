@@ -1,0 +1,92 @@
+"""Curves over a hyper-parameter, such as the F1 of extractor and classifier over theta."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from spanproto.errors import DataError
+from spanproto.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_MARKERS = 15  # on a curve of more points they would run together
+
+
+class Curve(NamedTuple):
+    """A value for each setting and, where there are several runs, its standard deviation."""
+
+    name: str
+    values: Sequence[float]
+    spread: Sequence[float] | None = None
+
+
+class Panel(NamedTuple):
+    """What was measured over the settings of one hyper-parameter."""
+
+    parameter: str
+    settings: Sequence[float]
+    curves: Sequence[Curve]
+    chosen: float | None = None  # the setting that is used elsewhere, marked by a line
+    evenly: bool = False  # settings at equal distances, whatever lies between them
+
+
+def curves_figure(
+    *panels: Panel, ylabel: str = "F1 (%)", limits: tuple[float, float] | None = None
+) -> "Figure":
+    """The panels side by side on one vertical axis; a name has the same look in all of them."""
+    if not panels:
+        raise DataError("there is no panel to draw; give at least one")
+    names = list(dict.fromkeys(curve.name for panel in panels for curve in panel.curves))
+    with style.applied():
+        wide = style.COLUMN if len(panels) == 1 else style.PAGE
+        figure = style.new_figure(wide, 2.3)
+        several = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, panel in zip(several, panels, strict=True):
+            _draw_panel(axes, panel, names)
+        several[0].set_ylabel(ylabel)
+        if limits is not None:
+            several[0].set_ylim(*limits)
+        handles = {
+            line.get_label(): line for axes in several for line in axes.get_lines()
+        }  # by name, for curves that only some panels have
+        figure.legend(
+            [handles[name] for name in names], names, loc="outside upper center",
+            ncols=min(len(names), 2 * len(panels)), handlelength=2.6, columnspacing=1.4,
+        )  # fmt: skip
+    return figure
+
+
+def _draw_panel(axes: "Axes", panel: Panel, names: Sequence[str]) -> None:
+    for curve in panel.curves:
+        if len(curve.values) != len(panel.settings):
+            raise DataError(
+                f"the curve {curve.name!r} has {len(curve.values)} values for the "
+                f"{len(panel.settings)} settings of {panel.parameter}; give one for each"
+            )
+    if panel.evenly and panel.chosen is not None and panel.chosen not in panel.settings:
+        raise DataError(f"evenly spaced {panel.parameter} has no setting {panel.chosen:g} to mark")
+    places = list(range(len(panel.settings))) if panel.evenly else list(panel.settings)
+    if panel.chosen is not None:
+        at = panel.settings.index(panel.chosen) if panel.evenly else panel.chosen
+        axes.axvline(at, color=style.FAINT, linewidth=0.8, linestyle=(0, (1, 1.5)), gid="chosen")
+    looks = style.looks(len(names))
+    for curve in panel.curves:
+        number = names.index(curve.name)
+        colour, marker = looks[number]
+        if curve.spread is not None:
+            low, high = (
+                [value + sign * by for value, by in zip(curve.values, curve.spread, strict=True)]
+                for sign in (-1, 1)
+            )
+            axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.plot(
+            places, curve.values, label=curve.name, color=colour,
+            linestyle=style.LINES[number % len(style.LINES)],
+            marker=marker if len(places) <= _MOST_MARKERS else "",
+        )  # fmt: skip
+    if panel.evenly:
+        axes.set_xticks(places, [f"{setting:g}" for setting in panel.settings])
+    axes.set_xlabel(panel.parameter)
+    axes.grid(axis="y", color="#e3e3e3", linewidth=0.5)
+    axes.set_axisbelow(True)

@@ -1,0 +1,109 @@
+"""The boundary matrix on paper: its cells are the model's, and marks are at the right ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import synthetic
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Rectangle
+
+from spanproto import FewShotNER
+from spanproto.data.types import Sentence, Span
+from spanproto.data.words import sentence_of
+from spanproto.errors import DataError
+from spanproto.plots.boundary_matrix import (
+    boundary_matrix_figure,
+    boundary_probabilities,
+    draw_boundary_matrix,
+)
+
+WORDS = ("The", "Bank", "of", "England", "opened")
+SCORES = np.arange(25.0).reshape(5, 5) / 25
+
+
+def marks(axes: Axes, gid: str) -> set[tuple[int, int]]:
+    """Row and column of the marks of a kind."""
+    found = set()
+    for patch in axes.patches:
+        if patch.get_gid() == gid:
+            assert isinstance(patch, Circle | Rectangle)
+            x, y = patch.get_center()
+            found.add((round(float(y)), round(float(x))))
+    return found
+
+
+def texts(axes: Axes) -> dict[str, tuple[float, float]]:
+    return {text.get_text(): text.get_position() for text in axes.texts}
+
+
+def test_marks_are_at_first_and_last_word() -> None:
+    found = [Span(1, 4, "organisation"), Span(3, 4, "person")]
+    gold = [Span(1, 4, "organisation"), Span(3, 4, "place"), Span(0, 1, "other")]
+    axes = boundary_matrix_figure(WORDS, SCORES, found, gold).axes[0]
+    assert marks(axes, "found") == {(1, 3), (3, 3)}
+    assert marks(axes, "labelled") == {(1, 3), (3, 3), (0, 0)}
+    assert set(texts(axes)) == {"organisation", "person (labelled place)", "other"}
+    assert texts(axes)["organisation"][1] == 1
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == list(WORDS)
+
+
+def test_a_nested_mention_lies_within_the_lines_of_the_outer_one() -> None:
+    axes = boundary_matrix_figure(WORDS, SCORES, [Span(1, 4, "x"), Span(3, 4, "y")]).axes[0]
+    lines = {line.get_gid(): line for line in axes.get_lines() if line.get_gid()}
+    assert set(lines) == {"reach 1 4", "reach 3 4"}
+    outer = list(zip(lines["reach 1 4"].get_xdata(), lines["reach 1 4"].get_ydata(), strict=True))
+    assert outer == [(1, 1), (3, 1), (3, 3)]
+
+
+def test_the_lower_triangle_is_empty_and_gold_is_in_the_legend_only_if_given() -> None:
+    for gold, names in ((None, ["found"]), ([], ["labelled", "found"])):
+        axes = boundary_matrix_figure(WORDS, SCORES, gold=gold).axes[0]
+        drawn = np.ma.asarray(axes.images[0].get_array())
+        assert (np.ma.getmaskarray(drawn) == np.tri(5, k=-1, dtype=bool)).all()
+        assert drawn[1, 3] == SCORES[1, 3]
+        legend = axes.get_legend()
+        assert legend is not None
+        assert [text.get_text() for text in legend.get_texts()][:-1] == names
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(DataError, match=r"5 words need a matrix of shape \(5, 5\), not \(2, 2\)"):
+        boundary_matrix_figure(WORDS, SCORES[:2, :2])
+    for size in (0, 61):
+        with pytest.raises(DataError, match=f"of {size} words cannot be read; give 1 to 60"):
+            boundary_matrix_figure(["a"] * size, np.zeros((size, size)))
+
+
+@pytest.fixture(scope="module")
+def ner(trained_model: Path) -> FewShotNER:
+    recogniser = FewShotNER.from_pretrained(trained_model, device="cpu")
+    return recogniser.fit(synthetic.corpus(1, 10, ("animal", "fruit")), adapt=False)
+
+
+def test_a_recogniser_draws_what_it_finds(ner: FewShotNER) -> None:
+    text = "the animala seen near old fruitb fruitc"
+    sentence = sentence_of(text)
+    labelled = sentence.with_spans([Span(5, 7, "fruit")])
+    plain, with_gold = (draw_boundary_matrix(ner, given).axes[0] for given in (text, labelled))
+    assert marks(plain, "found") == marks(with_gold, "found") == {(1, 1), (5, 6)}
+    assert marks(plain, "labelled") == set()
+    assert marks(with_gold, "labelled") == {(5, 6)}
+    considered = {(one.start, one.end): one.boundary_probability for one in ner.explain(sentence)}
+    probabilities = boundary_probabilities(ner.model, sentence)
+    assert probabilities[5, 6] == pytest.approx(considered[5, 7], abs=1e-5)
+
+
+def test_words_of_different_sentences_are_no_pair(ner: FewShotNER) -> None:
+    text = sentence_of("the animala was seen. The fruitb was old.")
+    probabilities = boundary_probabilities(ner.model, text)
+    crossing = probabilities[:5, 5:]
+    assert text.words[4] == "."
+    assert np.isnan(crossing).all()
+    known = ~np.isnan(probabilities)
+    assert (known[:5, :5] == np.tri(5, dtype=bool).T).all()
+
+
+def test_a_sentence_of_words_needs_no_text(ner: FewShotNER) -> None:
+    axes = draw_boundary_matrix(ner, Sentence(("the", "animala", "seen"))).axes[0]
+    assert marks(axes, "found") == {(1, 1)}

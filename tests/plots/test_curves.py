@@ -1,0 +1,58 @@
+"""Curves over a hyper-parameter: the values drawn, and the same look in every panel."""
+
+import pytest
+
+from spanproto.errors import DataError
+from spanproto.plots.curves import Curve, Panel, curves_figure
+
+EXTRACTOR = Curve("span extractor", [70.0, 72.0, 71.0])
+CLASSIFIER = Curve("mention classifier", [60.0, 66.0, 65.0], [1.0, 2.0, 1.0])
+
+
+def test_the_values_are_drawn_at_the_settings() -> None:
+    figure = curves_figure(Panel("theta", [0.0, 0.5, 0.95], [EXTRACTOR, CLASSIFIER], chosen=0.5))
+    (axes,) = figure.axes
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert list(lines["span extractor"].get_xdata()) == [0.0, 0.5, 0.95]
+    assert list(lines["span extractor"].get_ydata()) == [70.0, 72.0, 71.0]
+    (chosen,) = [line for line in axes.get_lines() if line.get_gid() == "chosen"]
+    assert set(chosen.get_xdata()) == {0.5}
+    (band,) = axes.collections
+    heights = {float(y) for _, y in band.get_paths()[0].vertices}
+    assert {59.0, 61.0, 64.0, 68.0, 66.0} <= heights
+    assert axes.get_xlabel() == "theta"
+    assert axes.get_ylabel() == "F1 (%)"
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "span extractor",
+        "mention classifier",
+    ]
+
+
+def test_settings_far_apart_can_stand_at_equal_distances() -> None:
+    panel = Panel("T'", [0, 100, 1000], [EXTRACTOR], chosen=1000, evenly=True)
+    (axes,) = curves_figure(panel).axes
+    chosen, curve = axes.get_lines()
+    assert list(curve.get_xdata()) == [0, 1, 2]
+    assert set(chosen.get_xdata()) == {2}
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0", "100", "1000"]
+
+
+def test_a_name_has_one_look_in_all_panels() -> None:
+    figure = curves_figure(
+        Panel("r", [1, 2, 3], [EXTRACTOR, CLASSIFIER]), Panel("theta", [1, 2, 3], [CLASSIFIER])
+    )
+    left, right = figure.axes
+    one, other = left.get_lines()[1], right.get_lines()[0]
+    assert one.get_label() == other.get_label() == "mention classifier"
+    assert one.get_color() == other.get_color() != left.get_lines()[0].get_color()
+    assert one.get_linestyle() == other.get_linestyle() != left.get_lines()[0].get_linestyle()
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(DataError, match="'span extractor' has 3 values for the 2 settings of r"):
+        curves_figure(Panel("r", [1, 2], [EXTRACTOR]))
+    with pytest.raises(DataError, match="evenly spaced r has no setting 7"):
+        curves_figure(Panel("r", [1, 2, 3], [EXTRACTOR], chosen=7, evenly=True))
+    with pytest.raises(DataError, match="no panel"):
+        curves_figure()

@@ -1,0 +1,115 @@
+"""The map of spans and prototypes: who is where, and what the circles stand for."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import synthetic
+from matplotlib.patches import Circle
+
+from spanproto.errors import DataError
+from spanproto.judging import judge, support_prototypes
+from spanproto.model import SpanProto
+from spanproto.plots.prototypes import (
+    SpanPoint,
+    draw_prototypes,
+    map_spans,
+    prototypes_figure,
+    span_points,
+)
+
+RANDOM = np.random.default_rng(0)
+PROTOTYPES = {"person": np.zeros(8), "site": np.full(8, 4.0)}
+POINTS = [
+    SpanPoint(centre + RANDOM.normal(size=8) / 4, label, kind)
+    for label, centre in PROTOTYPES.items()
+    for kind in ("example", "example", "example", "query mention")
+] + [SpanPoint(np.full(8, 2.0), "site", "false positive")]
+
+
+def test_circles_have_the_radius_at_the_scale_of_the_map() -> None:
+    vectors, centres = np.stack([p.vector for p in POINTS]), np.stack(list(PROTOTYPES.values()))
+    drawn = map_spans(vectors, centres, 3.0)
+    ratios = []
+    for vector, place in zip(vectors, drawn.spans, strict=True):
+        real = np.linalg.norm(vector - centres, axis=1)
+        nearest = real.argmin()
+        ratios.append(np.linalg.norm(place - drawn.centres[nearest]) / real[nearest])
+    assert drawn.scale == pytest.approx(np.median(ratios), rel=1e-4)
+    axes = prototypes_figure(POINTS, PROTOTYPES, 3.0).axes[0]
+    circles = {p.get_gid(): p for p in axes.patches if isinstance(p, Circle)}
+    assert set(circles) == {"circle person", "circle site"}
+    for circle, centre in zip(circles.values(), drawn.centres, strict=True):
+        assert circle.get_radius() == pytest.approx(3.0 * drawn.scale)
+        assert circle.get_center() == pytest.approx(tuple(centre))
+    assert f"({drawn.scale:.2g}); {drawn.faithful:.0%} of the" in axes.get_xlabel()
+
+
+def test_the_share_of_spans_on_the_right_side_is_counted() -> None:
+    vectors, centres = np.stack([p.vector for p in POINTS]), np.stack(list(PROTOTYPES.values()))
+    assert map_spans(vectors, centres, 1e6).faithful == 1.0  # all within
+    drawn = map_spans(vectors, centres, 0.5)
+    real = np.linalg.norm(vectors[:, None] - centres, axis=-1)
+    near = real.argmin(1)
+    shown = np.linalg.norm(drawn.spans - drawn.centres[near], axis=1) <= 0.5 * drawn.scale
+    assert drawn.faithful == pytest.approx(np.mean(shown == (real.min(1) <= 0.5)))
+
+
+def test_real_distances_are_drawn_as_they_are() -> None:
+    figure = prototypes_figure(POINTS, PROTOTYPES, 3.0)
+    left, right = figure.axes
+    for axes in (left, right):
+        kinds = Counter(line.get_gid() for line in axes.get_lines())
+        assert (kinds["example"], kinds["query mention"], kinds["false positive"]) == (6, 2, 1)
+    (wrong,) = [line for line in right.get_lines() if line.get_gid() == "false positive"]
+    assert list(wrong.get_xdata()) == [pytest.approx(np.sqrt(8 * 4.0))]
+    (radius,) = [line for line in right.get_lines() if line.get_gid() == "radius"]
+    assert set(radius.get_xdata()) == {3.0}
+    assert [tick.get_text() for tick in right.get_yticklabels()] == ["person", "site"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "example",
+        "query mention",
+        "false positive",
+        "prototype",
+    ]
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(DataError, match="at least 4 spans and prototypes"):
+        prototypes_figure(POINTS[:1], PROTOTYPES, 3.0)
+    with pytest.raises(DataError, match=r"no prototype for \['site'\]"):
+        prototypes_figure(POINTS, {"person": PROTOTYPES["person"]}, 3.0)
+
+
+def test_the_spans_of_an_episode_are_those_of_the_model(eager_model: SpanProto) -> None:
+    episode = synthetic.varied_episode(3)
+    points = span_points(eager_model, episode)
+    kinds = Counter(point.kind for point in points)
+    assert kinds["example"] == sum(len(sentence.spans) for sentence in episode.support)
+    assert kinds["query mention"] == sum(len(sentence.spans) for sentence in episode.query)
+    (judged,) = judge(eager_model, [episode])
+    wrong = [
+        candidate
+        for sentence, candidates in zip(episode.query, judged, strict=True)
+        for candidate in candidates
+        if candidate.outcome == "kept" and candidate.span not in sentence.spans
+    ]
+    found = [point for point in points if point.kind == "false positive"]
+    assert [point.label for point in found] == [candidate.label for candidate in wrong]
+    centres = support_prototypes(eager_model, [episode]).centres.numpy()
+    for point, candidate in zip(found, wrong, strict=True):
+        distances = np.linalg.norm(point.vector - centres, axis=1)
+        assert distances == pytest.approx(candidate.distances, abs=1e-3)
+
+
+def test_an_episode_without_query_sentences_shows_its_examples(eager_model: SpanProto) -> None:
+    episode = replace(synthetic.varied_episode(3), query=())
+    left, right = draw_prototypes(eager_model, episode).axes
+    assert {line.get_gid() for line in right.get_lines()} == {"example", "radius"}
+    (radius,) = [line for line in right.get_lines() if line.get_gid() == "radius"]
+    assert set(radius.get_xdata()) == {eager_model.config.classifier.margin}
+    assert sum(isinstance(patch, Circle) for patch in left.patches) == len(
+        episode.supported_types()
+    )
