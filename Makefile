@@ -34,13 +34,13 @@ model: data-given $(VENV)/ready  ## train and measure the built-in model again: 
 	$(BIN)/python benchmarks/default_model.py runs/default results/transfer.json
 
 results-transfer: data-given $(VENV)/ready  ## measure it on domains left out of its training; as above
-	rm -f results/transfer/*.json.gz
 	for domain in ai music bc5cdr; do \
 	  $(BIN)/python benchmarks/transfer.py run runs/default-held-out $(DATA) --domain $$domain \
-	    -o results/transfer/$$domain.json.gz && \
+	    -o runs/transfer/$$domain.json.gz && \
 	  $(BIN)/python benchmarks/transfer.py baseline $(ENCODER) $(DATA) --domain $$domain \
-	    -o results/transfer/$$domain-baseline.json.gz || exit 1; \
+	    -o runs/transfer/$$domain-baseline.json.gz || exit 1; \
 	done
+	rm -f results/transfer/*.json.gz && mv runs/transfer/*.json.gz results/transfer/
 	$(BIN)/python benchmarks/transfer.py report results/transfer/*.json.gz -o results/transfer.json
 
 results-rules: data-given $(VENV)/ready  ## measure both candidate rules: make results-rules DATA=... ENCODER=...

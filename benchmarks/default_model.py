@@ -34,6 +34,9 @@ The model that comes with spanproto: it finds entities of types that it is shown
 examples of, and says when a span is none of them. A span extractor and prototypes on the encoder
 gte-small (MIT), meta-trained on varied episodes from six openly licensed corpora. Weights are in
 half precision. Since Few-NERD asks for it, the weights are shared under CC BY-SA 4.0."""
+QUALITY_NOTE = """\
+Of a twin, trained in the same way without these three domains; the model here has seen them. Micro
+F1 on the first 500 test sentences, mean of three draws of the examples."""
 LIMITS = """\
 English, and text in sentences: news, Wikipedia, social media, science and medicine are what it has
 seen. Types are learnt from examples and from nothing else, so a type whose examples do not show
@@ -61,6 +64,7 @@ def main(
         "data": DATA,
         "files": model.origin.get("files", model.origin.get("data")),
         "quality": quality(measured),
+        "quality_note": QUALITY_NOTE,
         "limits": LIMITS,
     }
     save_model(model, output, half=True, shard_bytes=SHARD_BYTES)

@@ -145,7 +145,8 @@ standard deviations over {transfer["f1"]["ai/1"]["adapted"]["draws"]} draws of t
 
 {transfer_details()}
 
-Measured with `make results-transfer` ({origin(transfer["runs"][0])}).
+Measured with `benchmarks/transfer.py`, as `make results-transfer` does; `transfer.json` has each
+command ({origin(transfer["runs"][0])}).
 
 ## What a model trained by Algorithm 1 finds by itself
 

@@ -9,6 +9,7 @@ import torch
 
 from spanproto.adaptation import (
     AdaptationConfig,
+    _steps_in_time,
     adapt,
     adapt_to_one,
     choose_steps,
@@ -215,3 +216,13 @@ def test_what_is_tuned_is_what_was_asked_for(tiny_model: SpanProto) -> None:
     }
     assert all(name.endswith((".up", ".down")) for name in low_rank if name.startswith("encoder."))
     assert heads == {name for name in everything if not name.startswith("encoder.")}
+
+
+def test_the_steps_that_fit_into_the_time() -> None:
+    config = AdaptationConfig(steps=30, seconds=10.0)
+    assert _steps_in_time(config, 0, 0.0) == _steps_in_time(config, 1, 5.0) == 30
+    assert _steps_in_time(config, 2, 0.2) == 30
+    assert _steps_in_time(config, 2, 2.0) == 10
+    assert _steps_in_time(config, 5, 9.9) == 6  # the one begun is done
+    assert _steps_in_time(config, 6, 10.5) == 6  # and no more
+    assert _steps_in_time(AdaptationConfig(steps=30), 6, 1000.0) == 30

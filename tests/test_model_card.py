@@ -42,12 +42,10 @@ def test_what_is_known_is_told() -> None:
     card = model_card(
         encoder="/home/someone/gte-small",
         parameters=33_400_000,
-        labels=("person", "city"),
         origin=ORIGIN,
     )
     assert header(card)["license"] == "cc-by-sa-4.0"
     for line in (
-        "- `person`",
         "| data | F1 |",
         "| News | 61.2 |",
         "- corpus.conll, MIT (SHA-256 `abababababab`)",

@@ -155,7 +155,7 @@ def test_errors_before_a_fit(fresh: FewShotNER, call, words: str) -> None:
     ("call", "words"),
     [
         (lambda ner: ner.remove("animl"), "did you mean 'animal'"),
-        (lambda ner: ner.predict(TEXT, threshold=1.5), r"must lie in \[0, 1\]"),
+        (lambda ner: ner.predict(TEXT, threshold=1.5), r"a number in \[0, 1\]"),
         (lambda ner: ner.predict(TEXT, threshold={"river": 0.5}), "'river', which is no label"),
         (lambda ner: list(ner.predict([TEXT, 5])), "input 1 is a int"),
         (lambda ner: list(ner.predict([["a", 5]])), "input 0 is a list"),

@@ -81,11 +81,14 @@ def adapt(
         optimizer = _optimizer(adapted, config)
         batches = _batches(adapted, episodes, config, batch)
         with frozen_layers_remembered(adapted.encoder):
+            steps = config.steps
             for step, support in zip(range(config.steps), batches, strict=False):
-                if config.seconds is not None and time.monotonic() - began > config.seconds:
-                    break
+                if config.seconds is not None:
+                    steps = _steps_in_time(config, step, time.monotonic() - began)
+                    if step >= steps:
+                        break
                 adapted.train(config.dropout)
-                factor = 1 - step / config.steps if config.decay else 1.0
+                factor = 1 - step / steps if config.decay else 1.0
                 for group in optimizer.param_groups:
                     group["lr"] = group["base_lr"] * factor
                 optimizer.zero_grad(set_to_none=True)
@@ -96,6 +99,17 @@ def adapt(
                 if after_step is not None and not after_step(step + 1, adapted):
                     break
     return adapted.eval()
+
+
+def _steps_in_time(config: AdaptationConfig, done: int, elapsed: float) -> int:
+    """How many steps there will be within the seconds, if those to come take as long as so far."""
+    if config.seconds is None:
+        return config.steps
+    if elapsed > config.seconds:
+        return done
+    if done < 2:  # the first is slower than the others
+        return config.steps
+    return min(config.steps, max(done + 1, int(done * config.seconds / elapsed)))
 
 
 def _batches(

@@ -184,7 +184,7 @@ def _measured(report: TypeReport, paragraphs: Sequence[Paragraph]) -> str:
     if missed:
         lines.append(f"Missed: {'; '.join(missed)}.")
     lines.append(
-        "A page shows how it works; how well it does was measured on three whole domains,\n"
+        "A page shows how it works; how well it does was measured on three other domains,\n"
         "and the README has the table."
     )
     return "\n".join(lines)

@@ -19,6 +19,14 @@ from spanproto.tokenization import WordBatch, WordTokenizer
 # Encoders that take a ready 4-d mask; for the others transformers inspects the 2-d mask on the
 # host, which makes the device wait once a step.
 _TAKES_READY_MASK = frozenset({"bert", "mpnet", "roberta", "xlm-roberta", "distilbert", "electra"})
+_VOCABULARIES = (  # one of these makes a tokenizer; without any, transformers makes an empty one
+    "tokenizer.json",
+    "tokenizer.model",
+    "vocab.txt",
+    "vocab.json",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+)
 _DROPOUTS = (
     "hidden_dropout_prob",
     "attention_probs_dropout_prob",
@@ -90,6 +98,8 @@ class Encoder(nn.Module):
         from transformers.initialization import no_init_weights
 
         try:
+            if not any((directory / name).exists() for name in _VOCABULARIES):
+                raise OSError("no vocabulary")
             settings = AutoConfig.from_pretrained(directory)
             _set_dropout(settings, config.dropout)
             tokenizer = AutoTokenizer.from_pretrained(directory)

@@ -12,11 +12,10 @@ from spanproto.methods import METHODS
 
 CARD = "README.md"
 _TAGS = ["spanproto", "few-shot", "named-entity-recognition", "prototypical-networks"]
+_OF_THE_MODEL_ITSELF = {"title", "summary", "quality", "quality_note", "limits"}
 _SIGNATURE = "<!-- card written by spanproto; edit it and it is yours: {} -->"
 _LOADING = """\
-```bash
-pip install spanproto
-```
+With spanproto installed:
 
 ```python
 from spanproto import FewShotNER
@@ -49,15 +48,19 @@ def model_card(
 
     `labels` are the types that it was fitted to. Of `origin` it uses what is there: `license`,
     `title`, `summary`, `limits`, `data` (a list of {name, license, sha256}), `quality` (a list of
-    rows with the same keys), `seed`, `command`, `commit` and `hardware`.
+    rows with the same keys), `quality_note`, `seed`, `command`, `commit` and `hardware`. What was
+    said and measured of a model is not said of one that was fitted from it.
     """
-    known = origin or {}
+    known = dict(origin or {})
+    if labels:
+        for name in _OF_THE_MODEL_ITSELF & known.keys():
+            del known[name]
     sections = [
         f"# {known.get('title', 'A few-shot entity recogniser')}",
         known.get("summary") or _summary(method, PurePath(encoder).name, parameters, labels),
         _section("Types", _bullets(f"`{label}`" for label in labels)),
         _section("How to use it", _usage(method, labels)),
-        _section("Measured quality", _table(known.get("quality") or [])),
+        _section("Measured quality", _quality(known)),
         _section("Training data", _bullets(map(_data_line, known.get("data") or []))),
         _section("Training", _training(known)),
         _section("Limits", known.get("limits") or ""),
@@ -141,6 +144,12 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
         return ""
     lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def _quality(known: Mapping[str, Any]) -> str:
+    table = _table(known.get("quality") or [])
+    note = known.get("quality_note")
+    return f"{note}\n\n{table}" if table and note else table
 
 
 def _training(known: Mapping[str, Any]) -> str:

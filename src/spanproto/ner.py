@@ -31,6 +31,7 @@ from spanproto.typeset import TypeSet
 
 FITTING = AdaptationConfig(
     steps=30,
+    seconds=25,
     learning_rate=1e-4,
     leave_one_out=True,
     tuning=TuningConfig(tune="top", top_layers=4),
@@ -100,7 +101,8 @@ class FewShotNER:
         `examples` are a file or objects in memory; see `spanproto.examples`, also for `format` and
         `boundaries`. `labels` names the types to look for if not all, `descriptions` say in words
         what some of them are. A copy of the model is fine-tuned for some `steps`, or `seconds` if
-        that is less; without `adapt` it is used as it is. The same seed gives the same result.
+        that is less (30 steps or 25 seconds where neither is said); without `adapt` it is used as
+        it is. The same seed and number of steps give the same result.
         """
         shown = read_examples(examples, format=format, boundaries=boundaries)
         types = TypeSet.of(shown, labels, descriptions)
@@ -174,6 +176,13 @@ class FewShotNER:
         asks for so many other types of each entity. `allow_nested` allows one within another.
         """
         judge = self._judge(threshold, allow_nested)
+        if isinstance(inputs, Mapping) or not isinstance(inputs, str | Sentence | Iterable):
+            raise DataError(
+                f"entities cannot be found in a {type(inputs).__name__}; give a string, a Sentence "
+                "or an iterable of documents"
+            )
+        if not isinstance(top_k, int) or top_k < 0:
+            raise DataError(f"top_k={top_k!r} is not a number of types; give 0 or more")
         if isinstance(inputs, str | Sentence):
             return next(self._entities(iter([inputs]), judge, top_k))
         return self._entities(iter(inputs), judge, top_k)
@@ -267,9 +276,10 @@ class FewShotNER:
     ) -> "FewShotNER":
         """Fine-tune a copy of the model to the types, if asked to, and keep their prototypes."""
         task = types.task
-        settings = replace(
-            FITTING, steps=FITTING.steps if steps is None else steps, seconds=seconds, seed=seed
-        )
+        settings = replace(FITTING, seed=seed)
+        if steps is not None or seconds is not None:
+            number = FITTING.steps if steps is None else steps
+            settings = replace(settings, steps=number, seconds=seconds)
         if adapt:
             model = unstacked(adapt_to_one(model, task, settings))
         used = {"adaptation": config.to_dict(settings) if adapt else None}
@@ -297,8 +307,10 @@ class FewShotNER:
         elif given is not None:
             thresholds = dict.fromkeys(thresholds, given)
         for label, value in thresholds.items():
-            if not 0 <= value <= 1:
-                raise DataError(f"the threshold of {label!r} is {value}; it must lie in [0, 1]")
+            if not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise DataError(
+                    f"the threshold of {label!r} is {value!r}; it must be a number in [0, 1]"
+                )
         return thresholds
 
     def _judge(self, threshold: Threshold | None, allow_nested: bool) -> DocumentJudge:

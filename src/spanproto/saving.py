@@ -9,10 +9,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spanproto.checkpoint import load_spanproto, save_model
+from spanproto.checkpoint import SETTINGS, load_spanproto, save_model
 from spanproto.data.boundaries import labelled
 from spanproto.data.files import numbered_lines, parse_json, read_text
 from spanproto.data.types import Sentence, Span
@@ -25,6 +26,7 @@ from spanproto.typeset import TypeSet
 
 FORMAT_VERSION = 1
 FITTED, EXAMPLES, PROTOTYPES = "ner.json", "examples.jsonl", "prototypes.safetensors"
+WEIGHTS = "model*.safetensors*"
 
 
 class Fitted(NamedTuple):
@@ -85,7 +87,13 @@ def load_fitted(directory: Path) -> Fitted:
             dict(content["descriptions"]),
             {label: float(value) for label, value in content["thresholds"].items()},
         )
-        return Fitted(model, types, Prototypes(**tensors), dict(content["settings"]))
+        prototypes = Prototypes(**tensors)
+        if len(prototypes.centres) != len(types.labels):
+            raise CheckpointError(
+                f"{place}: {len(types.labels)} labels for {len(prototypes.centres)} prototypes; "
+                "restore the directory or fit and save again"
+            )
+        return Fitted(model, types, prototypes, dict(content["settings"]))
     except DataError as error:
         raise CheckpointError(str(error)) from None
     except (KeyError, TypeError, AttributeError):
@@ -136,27 +144,42 @@ def _unheard(message: str) -> None:
 
 @contextmanager
 def _filled_when_done(directory: Path) -> Iterator[Path]:
-    """A temporary folder whose files move to `directory` when the block ends without an error.
+    """A temporary folder that takes the place of `directory` when the block ends without an error.
 
-    Other files there stay, but no weights of any form. The mark of a fitted recogniser goes first
-    and comes back last.
+    Only a folder that is empty or holds a model of ours is replaced, in one move; other files in
+    it come along.
     """
     directory = directory.resolve()
     if directory.exists() and not directory.is_dir():
         raise DataError(f"{directory}: cannot be written (not a folder); choose another place")
+    before = set(directory.iterdir()) if directory.exists() else set()
+    if before and not (directory / SETTINGS).exists():
+        raise DataError(
+            f"{directory}: holds other files and no model; choose a new or an empty folder"
+        )
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
         try:
             yield folder
-            directory.mkdir(exist_ok=True)
-            for path in (directory / FITTED, *directory.glob("model*.safetensors*")):
-                path.unlink(missing_ok=True)
-            for path in sorted(folder.iterdir(), key=lambda path: path.name == FITTED):
-                path.replace(directory / path.name)
+            for path in before:
+                if not (folder / path.name).exists() and not fnmatch(path.name, WEIGHTS):
+                    _copy(path, folder / path.name)
+            folder.chmod(0o755)
+            if directory.exists():
+                old = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+                directory.replace(old)
+                folder.replace(directory)
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                folder.replace(directory)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
         raise DataError(
             f"{directory}: cannot be written ({error.strerror}); choose another place"
         ) from None
+
+
+def _copy(source: Path, target: Path) -> None:
+    (shutil.copytree if source.is_dir() else shutil.copy2)(source, target)

@@ -33,6 +33,8 @@ class TypeSet:
         shown = _labels_of(examples)
         if not shown:
             raise DataError("the examples show no type; give at least one with a labelled span")
+        if isinstance(labels, str):
+            labels = [labels]
         chosen = tuple(shown if labels is None else dict.fromkeys(labels))
         if not chosen:
             raise DataError("no label is named; name at least one, or leave labels out")

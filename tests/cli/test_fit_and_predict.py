@@ -152,3 +152,15 @@ def test_bad_input_is_one_sentence(folder: Path, trained_model: Path, tmp_path: 
     )
     assert "was not fitted" in refused(spanproto("predict", trained_model, "--text", "a"))
     assert "not a spanproto model" in refused(spanproto("explain", tmp_path, "--text", "a"))
+
+
+def test_an_empty_file_gives_an_empty_result(folder: Path) -> None:
+    (folder / "empty.txt").touch()
+    assert predict(folder, folder / "empty.txt", "--format", "jsonl") == ""
+
+
+def test_a_binary_file_is_told_which_formats_there_are(folder: Path) -> None:
+    (folder / "some.bin").write_bytes(b"\xff\x00\x81\x00")
+    message = refused(spanproto("fit", folder / "some.bin", "-o", folder / "never"))
+    assert "a binary file in no known format; the formats are spacy, label-studio" in message
+    assert "episodes" not in message

@@ -99,7 +99,9 @@ def _lines(file: str) -> Iterator[str]:
     from spanproto.data.files import read_text
 
     if file != "-":
-        yield from io.StringIO(read_text(Path(file)), newline="\n")
+        path = Path(file)
+        if not path.is_file() or path.stat().st_size:
+            yield from io.StringIO(read_text(path), newline="\n")
         return
     try:
         yield from io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="\n")

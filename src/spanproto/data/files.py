@@ -29,12 +29,21 @@ def read_text(path: Path) -> str:
     return decoded(path, read_bytes(path))
 
 
+def is_binary(raw: bytes) -> bool:
+    """Whether the bytes of a file are no text in any encoding that people use."""
+    try:
+        raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return b"\0" in raw and not raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return False
+
+
 def decoded(path: Path, raw: bytes) -> str:
     """The text that the bytes of the file are; see `read_text`."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if b"\0" in raw and not raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        if is_binary(raw):
             raise DataError(
                 f"{path}: a binary file where text is needed; export it as text in UTF-8"
             ) from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from spanproto.data.boundaries import boundaries_named
-from spanproto.data.files import decoded, read_bytes, replaced_when_done
+from spanproto.data.files import decoded, is_binary, read_bytes, replaced_when_done
 from spanproto.data.formats import (
     char_jsonl,
     conll,
@@ -80,16 +80,19 @@ FORMATS: dict[str, Format[Sentence] | Format[Episode]] = {**_EPISODE_FORMATS, **
 """Every format by name, in the order in which a file is tried against them."""
 
 
-def detect_format(path: Path | str) -> str:
+def detect_format(path: Path | str, holds: Literal["sentences", "episodes"] | None = None) -> str:
     """The name of the format that the file's content shows, or else its name.
 
     A name alone may stand for a format whose rules the content breaks, so that reading it says
-    what is wrong.
+    what is wrong. `holds` is what is wanted, for the message where there is none.
     """
     raw = read_bytes(Path(path))
+    known = ", ".join(name for name, form in FORMATS.items() if holds in (None, form.holds))
     for name, form in FORMATS.items():
         if form.signature is not None and form.signature(raw[:_SIGNATURE_BYTES]):
             return name
+    if is_binary(raw):
+        raise DataError(f"{path}: a binary file in no known format; the formats are {known}")
     text = decoded(Path(path), raw)
     if len(text) > _SNIFFED_CHARACTERS:
         text = text[:_SNIFFED_CHARACTERS].rpartition("\n")[0] or text[:_SNIFFED_CHARACTERS]
@@ -99,7 +102,7 @@ def detect_format(path: Path | str) -> str:
     named = _formats_for_name(path)
     if len(named) == 1:
         return named[0]
-    raise DataError(f"{path}: the file is in no known format; name one of {', '.join(FORMATS)}")
+    raise DataError(f"{path}: the file is in no known format; name one of {known}")
 
 
 def format_for_name(path: Path | str, holds: Literal["sentences", "episodes"]) -> str:
@@ -149,7 +152,8 @@ def open_sentences(
 ) -> Reading[Sentence]:
     """The sentences of a file, read as they are taken; see `read_sentences`."""
     path = Path(path)
-    form = _chosen(path, format or detect_format(path), _SENTENCE_FORMATS, "sentences")
+    found = format or detect_format(path, "sentences")
+    form = _chosen(path, found, _SENTENCE_FORMATS, "sentences")
     refuse_idle_options(path, form, label_column=label_column, scheme=scheme)
     options = ReadOptions(
         label_column, scheme_named(scheme) if scheme else None, boundaries_named(boundaries)
@@ -162,7 +166,8 @@ def open_episodes(
 ) -> Reading[Episode]:
     """The episodes of a file, read as they are taken; see `read_episodes`."""
     path = Path(path)
-    form = _chosen(path, format or detect_format(path), _EPISODE_FORMATS, "episodes")
+    found = format or detect_format(path, "episodes")
+    form = _chosen(path, found, _EPISODE_FORMATS, "episodes")
     return _opened(path, form, ReadOptions(), on_problem)
 
 

@@ -1,0 +1,97 @@
+"""Fitted recognisers on disk: what is refused, what is kept, and what a card may say."""
+
+import json
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from spanproto import FewShotNER
+from spanproto.checkpoint import load_spanproto
+from spanproto.data.types import Sentence
+from spanproto.errors import CheckpointError, DataError
+from spanproto.model_card import model_card
+
+TYPES = ("animal", "fruit")
+
+
+@pytest.fixture
+def fitted(trained_model: Path) -> FewShotNER:
+    shown: list[Sentence] = synthetic.corpus(1, 8, TYPES)
+    return FewShotNER(load_spanproto(trained_model)).fit(shown, adapt=False)
+
+
+def test_a_folder_of_other_things_is_left_alone(fitted: FewShotNER, tmp_path: Path) -> None:
+    (tmp_path / "examples.jsonl").write_text("mine")
+    (tmp_path / "model_old.safetensors").write_text("mine too")
+    with pytest.raises(DataError, match="holds other files and no model; choose a new"):
+        fitted.save(tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "examples.jsonl": "mine",
+        "model_old.safetensors": "mine too",
+    }
+
+
+def test_an_empty_folder_is_filled_and_a_saved_one_replaced(
+    fitted: FewShotNER, tmp_path: Path
+) -> None:
+    folder = tmp_path / "ner"
+    folder.mkdir()
+    fitted.save(folder)
+    (folder / "notes").mkdir()
+    (folder / "notes" / "one.txt").write_text("mine")
+    fitted.save(folder)
+    assert (folder / "notes" / "one.txt").read_text() == "mine"
+    assert FewShotNER.load(folder).labels == fitted.labels
+    assert [path.name for path in tmp_path.iterdir()] == ["ner"]
+
+
+def test_a_model_without_its_vocabulary_is_refused(fitted: FewShotNER, tmp_path: Path) -> None:
+    fitted.save(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(CheckpointError, match="tokenizer is missing or damaged"):
+        FewShotNER.load(tmp_path)
+
+
+def test_labels_and_prototypes_must_agree(fitted: FewShotNER, tmp_path: Path) -> None:
+    fitted.save(tmp_path)
+    content = json.loads((tmp_path / "ner.json").read_text())
+    content["labels"].append("one more")
+    (tmp_path / "ner.json").write_text(json.dumps(content))
+    with pytest.raises(CheckpointError, match="3 labels for 2 prototypes"):
+        FewShotNER.load(tmp_path)
+
+
+def test_a_fitted_model_is_not_given_the_figures_of_the_one_it_came_from() -> None:
+    origin = {
+        "title": "The first",
+        "summary": "Weights in half precision.",
+        "quality": [{"F1": "99"}],
+        "quality_note": "Of a twin.",
+        "license": "cc-by-sa-4.0",
+        "data": [{"name": "A corpus"}],
+    }
+    own = model_card(encoder="e", parameters=1, origin=origin)
+    assert all(text in own for text in ("The first", "half precision", "Of a twin.", "| 99 |"))
+    fitted = model_card(encoder="e", parameters=1, labels=["river"], origin=origin)
+    assert not any(text in fitted for text in ("The first", "half precision", "twin", "99"))
+    assert all(text in fitted for text in ("cc-by-sa-4.0", "A corpus", "`river`"))
+
+
+@pytest.mark.parametrize("inputs", [5, None, Path("x"), {"text": "the animala"}])
+def test_what_holds_no_text_is_refused(fitted: FewShotNER, inputs: object) -> None:
+    with pytest.raises(DataError, match="entities cannot be found in a"):
+        fitted.predict(inputs)
+
+
+def test_numbers_must_be_numbers(fitted: FewShotNER) -> None:
+    with pytest.raises(DataError, match="top_k=-1 is not a number of types"):
+        fitted.predict("the animala", top_k=-1)
+    with pytest.raises(DataError, match="must be a number in"):
+        fitted.predict("the animala", threshold="0.5")
+
+
+def test_one_label_may_be_named_without_a_list(trained_model: Path) -> None:
+    ner = FewShotNER(load_spanproto(trained_model))
+    ner.fit(synthetic.corpus(1, 8, TYPES), labels="fruit", adapt=False)
+    assert ner.labels == ("fruit",)
