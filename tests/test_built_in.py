@@ -44,7 +44,7 @@ def fitted() -> FewShotNER:
 
 
 def test_it_finds_most_of_what_it_was_shown_a_handful_of(fitted: FewShotNER) -> None:
-    found = fitted.predict(HELD_OUT)
+    found = fitted.predict(list(HELD_OUT))
     right = predicted = 0
     for entities, gold in zip(found, HELD_OUT.values(), strict=True):
         right += sum(gold.get(entity.text) == entity.label for entity in entities)

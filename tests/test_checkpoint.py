@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 import synthetic
 import torch
+from transformers import AutoModel
 
 from spanproto.checkpoint import SETTINGS, load_model, save_model
 from spanproto.errors import CheckpointError
 from spanproto.model import SpanProto
 from spanproto.prediction import predict
-from spanproto.tensor_file import load_tensors
+from spanproto.tensor_file import load_tensors, save_tensors
 from spanproto.weights import WEIGHTS
 
 
@@ -101,5 +102,24 @@ def test_weights_of_another_model_are_refused(tiny_model: SpanProto, saved: Path
 
 def test_values_are_kept_with_tensors(tiny_model: SpanProto, saved: Path) -> None:
     tensors, about = load_tensors(saved / WEIGHTS)
-    assert set(tensors) == set(tiny_model.state_dict())
+    names = (name.removeprefix("encoder.transformer.") for name in tiny_model.state_dict())
+    assert set(tensors) == set(names)
     assert about == {}
+
+
+def test_transformers_finds_the_encoder_in_a_model_directory(
+    tiny_model: SpanProto, tmp_path: Path
+) -> None:
+    save_model(tiny_model, tmp_path)
+    loaded = AutoModel.from_pretrained(tmp_path).state_dict()
+    for name, tensor in tiny_model.encoder.transformer.state_dict().items():
+        torch.testing.assert_close(loaded[name], tensor, atol=0, rtol=0)
+
+
+def test_tensors_may_have_the_names_that_they_have_in_the_model(
+    tiny_model: SpanProto, tmp_path: Path
+) -> None:
+    save_model(tiny_model, tmp_path)
+    save_tensors(tmp_path / "model.safetensors", dict(tiny_model.state_dict()))
+    again = load_model(tmp_path).state_dict()
+    assert all(again[name].equal(tensor) for name, tensor in tiny_model.state_dict().items())

@@ -42,7 +42,8 @@ def save_model(
     types that the model was fitted to, for its card.
     """
     save_settings(model, directory)
-    save_weights(directory, model.state_dict(), half=half, shard_bytes=shard_bytes)
+    weights = {_shared_name(name): tensor for name, tensor in model.state_dict().items()}
+    save_weights(directory, weights, half=half, shard_bytes=shard_bytes)
     save_card(
         directory,
         model_card(
@@ -99,7 +100,9 @@ def load_model(
         raise CheckpointError(f"{directory / SETTINGS}: {error}") from None
     model_config = _configured(wanted, values, overrides)
     model = wanted(Encoder.from_architecture(directory, model_config.encoder), model_config)
-    fill(model, load_weights(directory), directory)
+    own = {_shared_name(name): name for name in model.state_dict()}
+    weights = {own.get(name, name): tensor for name, tensor in load_weights(directory).items()}
+    fill(model, weights, directory)
     origin = content.get("origin")
     model.origin = origin if isinstance(origin, dict) else {}
     return model.eval()
@@ -156,6 +159,14 @@ def _read_settings(path: Path) -> dict[str, Any]:
             f"{path}: the model's settings are missing or its method is unknown; save it again"
         )
     return content
+
+
+def _shared_name(name: str) -> str:
+    """The name of a tensor on disk: those of the encoder are called as transformers calls them.
+
+    So the encoder can be loaded from a model directory with `AutoModel.from_pretrained`.
+    """
+    return name.removeprefix("encoder.transformer.")
 
 
 def fill(model: Method, tensors: dict[str, Tensor], source: Path) -> None:
