@@ -17,6 +17,7 @@ from spanproto.plots.boundary_matrix import (
     boundary_probabilities,
     draw_boundary_matrix,
 )
+from spanproto.plots.style import save
 
 WORDS = ("The", "Bank", "of", "England", "opened")
 SCORES = np.arange(25.0).reshape(5, 5) / 25
@@ -33,8 +34,9 @@ def marks(axes: Axes, gid: str) -> set[tuple[int, int]]:
     return found
 
 
-def texts(axes: Axes) -> dict[str, tuple[float, float]]:
-    return {text.get_text(): text.get_position() for text in axes.texts}
+def texts(axes: Axes) -> dict[float, str]:
+    """What is written beside each row."""
+    return {text.get_position()[1]: text.get_text() for text in axes.texts}
 
 
 def test_marks_are_at_first_and_last_word() -> None:
@@ -43,9 +45,14 @@ def test_marks_are_at_first_and_last_word() -> None:
     axes = boundary_matrix_figure(WORDS, SCORES, found, gold).axes[0]
     assert marks(axes, "found") == {(1, 3), (3, 3)}
     assert marks(axes, "labelled") == {(1, 3), (3, 3), (0, 0)}
-    assert set(texts(axes)) == {"organisation", "person (labelled place)", "other"}
-    assert texts(axes)["organisation"][1] == 1
+    assert texts(axes) == {0: "other (missed)", 1: "organisation", 3: "person (labelled place)"}
     assert [tick.get_text() for tick in axes.get_yticklabels()] == list(WORDS)
+
+
+def test_spans_that_begin_together_share_a_row() -> None:
+    found = [Span(1, 4, "organisation"), Span(1, 2, "x"), Span(1, 2, "y")]
+    axes = boundary_matrix_figure(WORDS, SCORES, found).axes[0]
+    assert texts(axes) == {1: "x + y, organisation"}
 
 
 def test_a_nested_mention_lies_within_the_lines_of_the_outer_one() -> None:
@@ -58,13 +65,17 @@ def test_a_nested_mention_lies_within_the_lines_of_the_outer_one() -> None:
 
 def test_the_lower_triangle_is_empty_and_gold_is_in_the_legend_only_if_given() -> None:
     for gold, names in ((None, ["found"]), ([], ["labelled", "found"])):
-        axes = boundary_matrix_figure(WORDS, SCORES, gold=gold).axes[0]
+        figure = boundary_matrix_figure(WORDS, SCORES, gold=gold)
+        axes, (legend,) = figure.axes[0], figure.legends
         drawn = np.ma.asarray(axes.images[0].get_array())
         assert (np.ma.getmaskarray(drawn) == np.tri(5, k=-1, dtype=bool)).all()
         assert drawn[1, 3] == SCORES[1, 3]
-        legend = axes.get_legend()
-        assert legend is not None
         assert [text.get_text() for text in legend.get_texts()][:-1] == names
+
+
+def test_words_and_types_are_no_formulas(tmp_path: Path) -> None:
+    figure = boundary_matrix_figure(["$x^$", "_"], np.eye(2), [Span(0, 1, "$\\no$")])
+    save(figure, tmp_path / "figure.svg")
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

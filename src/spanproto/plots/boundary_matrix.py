@@ -46,9 +46,9 @@ def boundary_matrix_figure(
             f"a boundary matrix of {size} words cannot be read; give 1 to {MOST_WORDS} words"
         )
     found, labelled = sorted(set(predicted)), sorted(set(gold or ()))
+    types = _row_types(found, labelled)
     with style.applied():
-        side = min(style.PAGE, max(style.COLUMN, 1.3 + 0.19 * size))
-        figure = style.new_figure(side + 0.35, side)
+        figure = style.new_figure(*_figure_size(words, types.values()))
         axes = figure.add_subplot()
         axes.set_gid("boundary matrix")
         shown = np.where(np.tri(size, k=-1, dtype=bool), np.nan, probabilities)
@@ -61,10 +61,11 @@ def boundary_matrix_figure(
             _mark_labelled(axes, span)
         for span in found:
             _mark_found(axes, span)
-        _draw_types(axes, found, labelled, size)
-        _draw_legend(axes, gold is not None)
-        bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=25, pad=0.02)
-        bar.set_label(r"boundary probability  $\sigma(f)$")
+        for row, names in types.items():
+            axes.text(size - 0.35, row, names, va="center", fontsize=6.5, parse_math=False)
+        _draw_legend(figure, gold is not None)
+        bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.5, aspect=25, pad=0.02)
+        bar.set_label(r"boundary probability $\sigma(f)$")
         bar.outline.set_visible(False)
     return figure
 
@@ -137,7 +138,7 @@ def _mark_found(axes: "Axes", span: Span) -> None:
     )  # fmt: skip
 
 
-def _draw_legend(axes: "Axes", with_gold: bool) -> None:
+def _draw_legend(figure: "Figure", with_gold: bool) -> None:
     from matplotlib.lines import Line2D
 
     square = Line2D(
@@ -147,7 +148,7 @@ def _draw_legend(axes: "Axes", with_gold: bool) -> None:
     dot = Line2D([], [], linestyle="", marker="o", label="found", color=style.FOUND)
     lines = Line2D([], [], color=style.INK, linewidth=0.8, label="to its first and last word")
     shown = [square, dot, lines] if with_gold else [dot, lines]
-    axes.legend(handles=shown, loc="lower left", handlelength=1.4, borderaxespad=0.2)
+    figure.legend(handles=shown, loc="outside lower center", ncols=3, handlelength=1.4)
 
 
 def _draw_grid(axes: "Axes", size: int) -> None:
@@ -160,8 +161,10 @@ def _draw_grid(axes: "Axes", size: int) -> None:
 
 def _draw_words(axes: "Axes", words: Sequence[str]) -> None:
     places = range(len(words))
-    axes.set_xticks(places, words, rotation=60, ha="left", rotation_mode="anchor")
-    axes.set_yticks(places, words)
+    axes.set_xticks(
+        places, words, rotation=60, ha="left", rotation_mode="anchor", parse_math=False
+    )  # fmt: skip
+    axes.set_yticks(places, words, parse_math=False)
     axes.xaxis.set_ticks_position("top")
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0, pad=2)
@@ -178,19 +181,26 @@ def _draw_reach(axes: "Axes", start: int, end: int) -> None:
     )  # fmt: skip
 
 
-def _draw_types(axes: "Axes", found: Sequence[Span], labelled: Sequence[Span], size: int) -> None:
-    """What each mention was found as, and what it is labelled if that differs, beside its cell."""
-    from matplotlib.patheffects import withStroke
-
+def _row_types(found: Sequence[Span], labelled: Sequence[Span]) -> dict[int, str]:
+    """The types of the marks of each row that has any, from left to right."""
+    types: dict[int, list[str]] = {}
     for start, end in _ranges(found, labelled):
         taken, true = (
             " + ".join(span.label for span in spans if (span.start, span.end) == (start, end))
             for spans in (found, labelled)
         )
-        text = f"{taken} (labelled {true})" if taken and true and taken != true else taken or true
-        fits = end + 0.55 * len(text) < size  # words' widths of room to the right
-        axes.text(
-            end - 1 + (0.6 if fits else -0.6), start, text, ha="left" if fits else "right",
-            va="center", fontsize=6.5, zorder=6,
-            path_effects=[withStroke(linewidth=2, foreground="white")],
-        )  # fmt: skip
+        if not taken:
+            taken = f"{true} (missed)"
+        elif true and taken != true:
+            taken = f"{taken} (labelled {true})"
+        types.setdefault(start, []).append(taken)
+    return {row: ", ".join(names) for row, names in types.items()}
+
+
+def _figure_size(words: Sequence[str], types: Iterable[str]) -> tuple[float, float]:
+    """Inches that give cells of a size to read, on a page at most, and the words room beside."""
+    word = 0.07 * max(map(len, words))
+    type_room = 0.1 + 0.06 * max(map(len, types), default=0)
+    cell = min(0.21, (style.PAGE - word - type_room - 0.35) / len(words))
+    cells = max(0.6, cell * len(words))
+    return max(style.COLUMN, 0.35 + word + cells + type_room), 1.2 + word + cells

@@ -162,7 +162,8 @@ def _draw_map(
         axes.plot(*centre, marker="+", color=look.colour, markersize=8, markeredgewidth=1.6)
         axes.annotate(
             label, top, (0, 3), textcoords="offset points", ha="center", color=look.colour,
-            weight="bold", zorder=6, path_effects=[withStroke(linewidth=2, foreground="white")],
+            weight="bold", zorder=4, parse_math=False,
+            path_effects=[withStroke(linewidth=2, foreground="white")],
         )  # fmt: skip
     for point, place in zip(points, drawn.spans, strict=True):
         _draw_point(axes, point, looks[point.label], *place)
@@ -199,7 +200,7 @@ def _draw_distances(
         f"r = {radius:g}", (radius, 0), (3, 4), xycoords=("data", "axes fraction"),
         textcoords="offset points", fontsize=7,
     )  # fmt: skip
-    axes.set_yticks(range(len(rows)), list(rows))
+    axes.set_yticks(range(len(rows)), list(rows), parse_math=False)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(0, max(1.15 * radius, axes.get_xlim()[1]))
     axes.grid(axis="y", color="#e3e3e3", linewidth=0.5)

@@ -44,6 +44,8 @@ _SETTINGS = {
     "axes.spines.right": False,
     "lines.linewidth": 1.3,
     "lines.markersize": 4,
+    "savefig.bbox": "tight",
+    "savefig.pad_inches": 0.03,
     "svg.hashsalt": "spanproto",  # the same figure is the same file
 }
 
