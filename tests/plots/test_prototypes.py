@@ -43,7 +43,19 @@ def test_circles_have_the_radius_at_the_scale_of_the_map() -> None:
     for circle, centre in zip(circles.values(), drawn.centres, strict=True):
         assert circle.get_radius() == pytest.approx(3.0 * drawn.scale)
         assert circle.get_center() == pytest.approx(tuple(centre))
-    assert f"({drawn.scale:.2g}); {drawn.faithful:.0%} of the" in axes.get_xlabel()
+    assert f"({drawn.scale:.3g}); {drawn.faithful:.0%} of the" in axes.get_xlabel()
+
+
+def test_an_example_that_is_its_prototype_says_nothing_of_the_scale() -> None:
+    centres = np.stack([*PROTOTYPES.values(), np.arange(8.0)])
+    alone = map_spans(centres, centres, 3.0)
+    with_query = map_spans(np.concatenate((centres, centres[:1] + 1)), centres, 3.0)
+    for drawn, vectors in ((alone, centres), (with_query, np.vstack((centres, centres[:1] + 1)))):
+        real = np.linalg.norm(vectors[:, None] - centres, axis=-1)
+        shown = np.linalg.norm(drawn.spans[:, None] - drawn.centres, axis=-1)
+        ratios = (shown / np.where(real == 0, np.inf, real)).ravel()
+        expected = np.median(ratios[real.ravel() > 0]) if drawn is alone else ratios[9]
+        assert drawn.scale == pytest.approx(expected, rel=1e-4)
 
 
 def test_the_share_of_spans_on_the_right_side_is_counted() -> None:
@@ -79,6 +91,8 @@ def test_real_distances_are_drawn_as_they_are() -> None:
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(DataError, match="at least 4 spans and prototypes"):
         prototypes_figure(POINTS[:1], PROTOTYPES, 3.0)
+    with pytest.raises(DataError, match="at least 4 spans and prototypes"):
+        prototypes_figure([], dict.fromkeys("abcd", np.zeros(8)), 3.0)
     with pytest.raises(DataError, match=r"no prototype for \['site'\]"):
         prototypes_figure(POINTS, {"person": PROTOTYPES["person"]}, 3.0)
 

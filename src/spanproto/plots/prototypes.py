@@ -50,7 +50,7 @@ def prototypes_figure(
     radius: it has r times the median ratio of drawn to real distances, and the figure says how
     many spans are drawn on the right side of it. The other panel shows the real distances.
     """
-    if len(points) + len(prototypes) < 4:
+    if not points or len(points) + len(prototypes) < 4:
         raise DataError("a map needs at least 4 spans and prototypes together; give more examples")
     if unknown := {point.label for point in points} - prototypes.keys():
         raise DataError(f"no prototype for {sorted(unknown)}; give one for each type of the spans")
@@ -76,11 +76,12 @@ def map_spans(vectors: Floats, centres: Floats, radius: float, seed: int = 0) ->
         everything
     )
     spans, places = flat[: len(vectors)], flat[len(vectors) :]
-    real = distances(vectors, centres)
-    nearest = np.arange(len(real)), real.argmin(1)
-    shown = distances(spans, places)[nearest]
-    scale = float(np.median(shown / np.maximum(real[nearest], 1e-9)))
-    right_side = (shown <= scale * radius) == (real[nearest] <= radius)
+    real, shown = distances(vectors, centres), distances(spans, places)
+    nearest = np.arange(len(centres)) == real.argmin(1)[:, None]  # (M, N)
+    apart = real > 1e-4 * real.max()  # the only example of a type is its prototype
+    counted = nearest & apart if (nearest & apart).any() else apart
+    scale = float(np.median(shown[counted] / real[counted]))
+    right_side = ((shown <= scale * radius) == (real <= radius))[nearest]
     return Map(spans, places, scale, float(right_side.mean()))
 
 
@@ -159,7 +160,9 @@ def _draw_map(
                 edgecolor=look.colour, linewidth=0.9, gid=f"circle {label}",
             )
         )  # fmt: skip
-        axes.plot(*centre, marker="+", color=look.colour, markersize=8, markeredgewidth=1.6)
+        axes.plot(
+            *centre, marker="+", color=look.colour, markersize=8, markeredgewidth=1.6, zorder=6
+        )
         axes.annotate(
             label, top, (0, 3), textcoords="offset points", ha="center", color=look.colour,
             weight="bold", zorder=4, parse_math=False,
@@ -168,14 +171,14 @@ def _draw_map(
     for point, place in zip(points, drawn.spans, strict=True):
         _draw_point(axes, point, looks[point.label], *place)
     axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.08)  # room for the names of the types
+    axes.margins(0.1)  # room for the names of the types
     axes.autoscale_view()
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
     axes.set_title("(a) t-SNE map of spans and prototypes", loc="left")
     axes.set_xlabel(
         "t-SNE keeps neighbours, not distances: circles have radius "
-        f"r = {radius:g}\ntimes the median ratio of drawn to real distance ({drawn.scale:.2g}); "
+        f"r = {radius:g}\ntimes the median ratio of drawn to real distance ({drawn.scale:.3g}); "
         f"{drawn.faithful:.0%} of the\nspans are drawn on the right side of the nearest circle.",
         fontsize=6.5,
     )

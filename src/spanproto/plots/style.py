@@ -17,7 +17,7 @@ COLUMN, PAGE = 3.35, 6.9  # inches: the widths of one column and of both
 INK, FAINT = "#222222", "#767676"
 GOLD, FOUND = "#E69F00", "#D55E00"  # labelled by a person, and by the model
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "p", "<", ">")  # another number than of colours
+MARKERS = ("o", "s", "^", "D", "v", "p", "<", ">", "*")  # another number than of colours
 LINES = ("-", "--", "-.", ":")
 
 _SETTINGS = {
