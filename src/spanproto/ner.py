@@ -31,7 +31,7 @@ from spanproto.typeset import TypeSet
 
 FITTING = AdaptationConfig(
     steps=30,
-    seconds=25,
+    seconds=20,
     learning_rate=1e-4,
     leave_one_out=True,
     tuning=TuningConfig(tune="top", top_layers=4),
@@ -101,7 +101,7 @@ class FewShotNER:
         `examples` are a file or objects in memory; see `spanproto.examples`, also for `format` and
         `boundaries`. `labels` names the types to look for if not all, `descriptions` say in words
         what some of them are. A copy of the model is fine-tuned for some `steps`, or `seconds` if
-        that is less (30 steps or 25 seconds where neither is said); without `adapt` it is used as
+        that is less (30 steps or 20 seconds where neither is said); without `adapt` it is used as
         it is. The same seed and number of steps give the same result.
         """
         shown = read_examples(examples, format=format, boundaries=boundaries)
