@@ -35,6 +35,7 @@ from spanproto.decision import (
     DecisionConfig,
     expected_calibration_error,
     fit_weights,
+    log_odds,
 )
 from spanproto.evaluation import Counts
 from spanproto.judging import judge, support_prototypes
@@ -88,9 +89,8 @@ def run(
     `adapted` is fine-tuned, `trained` is not, and `named` is fine-tuned and told the types' names.
     """
     task = Task.of(data, domain, queries)
-    config = build(
-        AdaptationConfig, apply_overrides(to_dict(FITTING), settings or []), "adaptation"
-    )
+    own = to_dict(replace(FITTING, seconds=None))  # steps alone, the same on every machine
+    config = build(AdaptationConfig, apply_overrides(own, settings or []), "adaptation")
     loaded = load_model(model)
     assert isinstance(loaded, SpanProto)
     loaded.to(choose_device(device))
@@ -231,12 +231,7 @@ class Evidence:
 
 def scored(candidate: Sequence[Any], config: DecisionConfig) -> float:
     """The score of a candidate under a decision."""
-    odds = (
-        config.boundary_weight * candidate[3]
-        + config.type_weight * candidate[4]
-        + config.distance_weight * candidate[5]
-        + config.bias
-    )
+    odds = log_odds(*candidate[3:6], config)
     return 1 / (1 + math.exp(-max(min(odds, 50), -50)))
 
 

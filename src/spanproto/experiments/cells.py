@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spanproto.data.files import atomic_writer
 from spanproto.experiments.columns import Column, column_named
 
 if TYPE_CHECKING:
@@ -89,11 +90,8 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     episodes = column.test_episodes(grid.data, grid.limit)
     for scoring in grid.missing(cell):
         content = _score(grid, cell, column, source, scoring, episodes)
-        path = grid.file(cell, scoring)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".part")
-        partial.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
-        partial.replace(path)
+        with atomic_writer(grid.file(cell, scoring)) as stream:
+            stream.write(json.dumps(content, indent=2) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
 
 

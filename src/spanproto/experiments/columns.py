@@ -14,7 +14,7 @@ from spanproto.data.formats import read_sentences
 from spanproto.data.sampler import EpisodeSampler
 from spanproto.data.splits import read_types
 from spanproto.data.types import Episode
-from spanproto.errors import nearest_name
+from spanproto.errors import ConfigError, nearest_name
 
 TEST_SEED = 2022
 FEWNERD_TEST_EPISODES = 500
@@ -86,5 +86,5 @@ COLUMNS: dict[str, Column] = {
 def column_named(name: str) -> Column:
     """The column of that name."""
     if name not in COLUMNS:
-        raise KeyError(f"there is no column {name!r}; {nearest_name(name, COLUMNS)}")
+        raise ConfigError(f"there is no column {name!r}; {nearest_name(name, COLUMNS)}")
     return COLUMNS[name]
