@@ -12,6 +12,7 @@ from spanproto.cli.evaluate import evaluate
 from spanproto.cli.explain import explain
 from spanproto.cli.fit import fit
 from spanproto.cli.methods import methods
+from spanproto.cli.paper import paper
 from spanproto.cli.plot import plot
 from spanproto.cli.predict import predict
 from spanproto.cli.score import score
@@ -40,6 +41,7 @@ app.command()(episodes)
 app.command()(train)
 app.command()(evaluate)
 app.command()(methods)
+app.command()(paper)
 app.command()(demo)
 
 

@@ -76,6 +76,14 @@ def new_figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def mark_as_draft(figure: "Figure", words: str) -> None:
+    """Write across the figure what it must not be taken for."""
+    figure.text(
+        0.5, 0.5, words, rotation=25, ha="center", va="center", fontsize=16, color=FAINT,
+        alpha=0.45, zorder=10, gid="draft", in_layout=False,
+    )  # fmt: skip
+
+
 def save(figure: "Figure", path: Path | str) -> None:
     """Write the figure, whole or not at all; the name says the format, which is PNG without one."""
     path = Path(path)

@@ -1,0 +1,111 @@
+"""`spanproto paper`: the paper's tables and figures, run and set beside the published ones."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spanproto.cli.options import Device
+from spanproto.errors import ConfigError, MissingExtraError
+
+if TYPE_CHECKING:
+    from spanproto.paper.recipe import Bench, Recipe
+
+
+def paper(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="Recipes, or all.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of the corpora.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="Directory or hub name.", show_default="bert-base-uncased")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", show_default="results, or runs/paper-quick"),
+    ] = None,
+    columns: Annotated[
+        str, typer.Option(help="Columns of the benchmarks, such as inter-5w1,news-1.")
+    ] = "",
+    seeds: Annotated[str, typer.Option(help="Seeds, such as 12,21.")] = "",
+    workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A bundled sample and few steps, to see that it runs.")
+    ] = False,
+    draw_only: Annotated[
+        bool, typer.Option("--draw-only", help="Run nothing: write from what was measured.")
+    ] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Write paper.md from all that was measured.")
+    ] = False,
+    device: Device = "auto",
+) -> None:
+    """List the paper's tables and figures, or run some: what is there is not run again."""
+    from spanproto.display import table
+    from spanproto.paper import RECIPES, recipe_named
+    from spanproto.paper.writing import write_report
+
+    if not names and not report:
+        rows = [(name, recipe.place, recipe.title) for name, recipe in RECIPES.items()]
+        typer.echo("\n".join(table([("name", "in the paper", "what it is"), *rows])))
+        return
+    results = output or Path("runs/paper-quick" if quick else "results")
+    recipes = [recipe_named(name) for name in (RECIPES if names == ["all"] else names or ())]
+    if recipes and not draw_only:
+        from spanproto.paper.running import run_recipes
+
+        bench = _quick_bench(results, encoder) if quick else _bench(data, results, encoder)
+        bench = replace(bench, columns=_listed(columns), seeds=tuple(map(_seed, _listed(seeds))))
+        run_recipes(recipes, replace(bench, workers=workers, device=device))
+    for recipe in recipes:
+        _show(recipe, results, quick)
+    if report:
+        typer.echo(f"wrote {write_report(RECIPES.values(), results)}")
+
+
+def _bench(data: Path | None, results: Path, encoder: str | None) -> "Bench":
+    from spanproto.paper.recipe import Bench
+
+    if data is None:
+        raise ConfigError(
+            "a recipe needs the corpora: give --data DIR, or --quick for a bundled sample, or "
+            "--draw-only to write from what was measured before"
+        )
+    return Bench(data, encoder or "bert-base-uncased", results)
+
+
+def _quick_bench(results: Path, encoder: str | None) -> "Bench":
+    from spanproto.paper import quick
+    from spanproto.paper.recipe import Bench
+
+    sample = results / "sample"
+    quick.write_sample(sample)
+    return Bench(sample, encoder or quick.ENCODER, results, quick=True)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _seed(text: str) -> int:
+    if not text.isdigit():
+        raise ConfigError(f"--seeds: {text!r} is not a whole number; write them as 12,21")
+    return int(text)
+
+
+def _show(recipe: "Recipe", results: Path, quick: bool) -> None:
+    """Write a recipe's page and pictures, and print the page."""
+    from spanproto.paper.page import QUICK
+    from spanproto.paper.writing import draw_recipe, write_recipe
+
+    try:
+        pictures = draw_recipe(recipe, results, quick=quick)
+    except MissingExtraError as error:
+        pictures = []
+        typer.echo(f"not drawn: {error}, or draw elsewhere with --draw-only", err=True)
+    page = write_recipe(recipe, results, quick=quick)
+    parts = [f"{recipe.title.upper()}: {recipe.place}", *([QUICK] if quick else [])]
+    typer.echo("\n\n".join([*parts, page.to_text()]) + "\n")
+    for path in (results / "paper" / f"{recipe.name}.md", *pictures):
+        typer.echo(f"wrote {path}")

@@ -1,0 +1,101 @@
+"""The figures of Wang et al. (EMNLP 2022), each table by its label; F1 in percent.
+
+Rows are systems, columns those of `experiments.columns`; OntoNotes 5-shot has no episodes here.
+"""
+
+from collections.abc import Mapping, Sequence
+
+FEWNERD = tuple(
+    f"{part}-{way}" for part in ("intra", "inter") for way in ("5w1", "10w1", "5w5", "10w5")
+)
+CROSSDOMAIN = tuple(
+    f"{domain}-{shots}" for shots in (1, 5) for domain in ("news", "wiki", "social", "ontonotes")
+)
+
+
+def _rows(columns: Sequence[str], rows: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Figures written as in the paper, one after the other."""
+    return {
+        name: dict(zip(columns, map(float, figures.split()), strict=True))
+        for name, figures in rows.items()
+    }
+
+
+MAIN_FEWNERD = _rows(  # tab:fewnerd
+    FEWNERD,
+    {
+        "protobert": "23.45 19.76 41.93 34.61 44.44 39.09 58.80 53.97",
+        "nnshot": "31.01 21.88 35.74 27.67 54.29 46.98 50.56 50.00",
+        "structshot": "35.92 25.38 38.83 26.39 57.33 49.46 57.16 49.39",
+        "container": "40.43 33.84 53.70 47.49 55.95 48.35 61.83 57.12",
+        "esd": "41.44 32.29 50.68 42.92 66.46 59.95 74.14 67.91",
+        "decommeta": "52.04 43.50 63.23 56.84 68.77 63.26 71.62 68.32",
+        "spanproto": "54.49 45.39 65.89 59.37 73.36 66.26 75.19 70.39",
+    },
+)
+MAIN_CROSSDOMAIN = _rows(  # tab:crossner
+    CROSSDOMAIN,
+    {
+        "matching-network": "19.50 4.73 17.23 15.06 19.85 5.58 6.61 8.08",
+        "protobert": "32.49 3.89 10.68 6.67 50.06 9.54 17.26 13.59",
+        "l-tapnet-cdt": "44.30 12.04 20.80 15.17 45.35 11.65 23.30 20.95",
+        "decommeta": "46.09 17.54 25.14 34.13 58.18 31.36 31.02 45.55",
+        "spanproto": "47.70 19.92 28.31 36.41 61.88 35.12 33.94 48.21",
+    },
+)
+ABLATION_FEWNERD = _rows(  # tab:ablation-1
+    FEWNERD,
+    {
+        "spanproto": "54.49 45.39 65.89 59.37 73.36 66.26 75.19 70.39",
+        "no-extractor": "23.10 21.63 37.91 34.32 45.17 36.18 59.52 55.45",
+        "no-classifier": "14.02 11.33 31.20 17.09 25.40 19.77 26.88 33.39",
+        "no-margin": "51.92 40.32 68.10 56.82 68.07 62.52 79.10 75.79",
+    },
+)
+ABLATION_CROSSDOMAIN = _rows(  # tab:ablation-2
+    CROSSDOMAIN,
+    {
+        "spanproto": "47.70 19.92 28.31 36.41 61.88 35.12 33.94 48.21",
+        "no-extractor": "9.10 11.13 17.28 16.21 25.63 21.76 33.31 9.74",
+        "no-classifier": "13.68 9.13 11.10 8.21 6.17 5.02 5.81 7.32",
+        "no-margin": "32.11 29.10 30.32 31.99 40.07 43.50 44.80 45.11",
+    },
+)
+GROUPS = ("intra", "inter", "1-shot", "5-shot")  # averages over the columns of each
+ABLATION = _rows(  # tab:ablation
+    GROUPS,
+    {
+        "spanproto": "56.29 71.30 33.09 44.79",
+        "no-extractor": "29.24 49.08 13.43 22.61",
+        "no-classifier": "18.41 26.36 10.53 6.08",
+        "no-margin": "54.29 71.37 30.88 43.37",
+    },
+)
+SPAN_EXTRACTION = {  # tab:span_comparison; none for ESD on the cross-domain data
+    **_rows(GROUPS[:2], {"esd": "70.56 70.99"}),
+    **_rows(
+        GROUPS, {"decommeta": "76.11 76.48 46.53 54.58", "spanproto": "84.02 84.55 63.75 63.51"}
+    ),
+}
+MARGIN = _rows(  # tab:hyper-parameter2, by r
+    GROUPS,
+    {
+        "1": "51.24 61.32 26.82 39.35",
+        "2": "55.19 69.80 33.53 44.49",
+        "3": "56.29 71.30 33.09 44.79",
+        "4": "55.11 71.03 32.70 43.42",
+        "5": "53.24 70.61 31.59 43.02",
+        "6": "52.30 68.18 30.66 42.18",
+    },
+)
+ERRORS = _rows(  # tab:error_analysis, Few-NERD INTER 5-way 1~2-shot
+    ("f1", "fp_span", "fp_type"),
+    {
+        "protobert": "44.44 86.70 13.30",
+        "nnshot": "54.29 84.70 15.30",
+        "structshot": "57.33 80.00 20.00",
+        "esd": "66.46 72.80 27.20",
+        "decommeta": "76.11 76.48 46.53",
+        "spanproto": "73.36 61.40 10.90",
+    },
+)

@@ -1,0 +1,73 @@
+"""The quick form: the same recipes on a bundled sample, with a hundredth of the steps.
+
+The sample is laid out as the benchmarks' data folder, so that nothing else needs to know of it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from spanproto.data.formats import write_episodes, write_sentences
+from spanproto.data.sampler import EpisodeSampler
+from spanproto.data.splits import type_split
+from spanproto.data.types import Sentence
+from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.columns import column_named
+
+COLUMNS = ("inter-5w1", "news-1")
+ENCODER = str(resources.files("spanproto") / "pretrained" / "default")
+_SHORTER = 100
+_ADAPTATION_STEPS = 2
+
+
+def write_sample(folder: Path) -> None:
+    """The bundled sentences as the files of the quick columns."""
+    from spanproto.examples import read_examples
+    from spanproto.samples import EXAMPLES
+
+    sentences = read_examples(EXAMPLES)
+    episodes = list(EpisodeSampler(sentences, ways=5, shots=1).take(4))
+    domain = column_named("news-1")
+    for name in (*domain.data["train"], domain.test_file):
+        write_episodes(folder / name, episodes, "crossdomain")
+    general = column_named("inter-5w1")
+    for names, part in ((general.data["train"], "train"), ([general.test_file], "test")):
+        relabelled = list(_relabelled(sentences, type_split("inter", part)))
+        for name in names:
+            write_sentences(folder / name, relabelled, "fewnerd", merge=True)
+
+
+def _relabelled(sentences: Sequence[Sentence], types: Sequence[str]) -> Iterator[Sentence]:
+    """The sentences with the given types in place of their own."""
+    own = dict.fromkeys(span.label for sentence in sentences for span in sentence.spans)
+    names = dict(zip(own, types, strict=False))
+    for sentence in sentences:
+        yield sentence.with_spans(span._replace(label=names[span.label]) for span in sentence.spans)
+
+
+def shortened(cell: Cell) -> Cell:
+    """The cell with a hundredth of its training steps and hardly any fine-tuning."""
+    return replace(
+        cell,
+        run=_shortened_run(cell.run),
+        scorings=tuple(_shortened_scoring(scoring) for scoring in cell.scorings),
+    )
+
+
+def _shortened_run(run: Mapping[str, Any]) -> dict[str, Any]:
+    training = {**run.get("training", {}), "episodes_per_step": 1, "sentences_per_step": 8}
+    model = dict(run.get("model", {}))
+    if "objective" in model:
+        objective = model["objective"]
+        first = objective.get("extractor_steps", 200) // _SHORTER
+        model["objective"] = {**objective, "extractor_steps": first}
+    training["steps"] = max(2, training.get("steps", 2000) // _SHORTER)
+    return {**run, "model": model, "training": training}
+
+
+def _shortened_scoring(scoring: Scoring) -> Scoring:
+    if scoring.adaptation is None:
+        return scoring
+    return replace(scoring, adaptation={**scoring.adaptation, "steps": _ADAPTATION_STEPS})

@@ -1,0 +1,67 @@
+"""Running recipes: each training once for all that need it, then whatever is no cell."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tqdm import tqdm
+
+from spanproto.experiments.cells import Cell, Grid, run_cells
+from spanproto.experiments.columns import column_named
+from spanproto.paper.quick import shortened
+from spanproto.paper.recipe import Bench, Recipe
+
+
+def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> None:
+    """Measure what is missing, with a progress bar; what is there is not measured again."""
+    cells = [cell for recipe in recipes for cell in recipe.cells(bench)]
+    grid = Grid(bench.data, bench.encoder, bench.folder / "cells", device=bench.device)
+    if bench.quick:
+        cells = [shortened(cell) for cell in cells]
+        grid = replace(grid, runs=bench.folder / "runs", limit=2)
+    todo = missing(merged(cells), bench)
+    with tqdm(total=sum(len(cell.scorings) for cell in todo), unit="score", disable=None) as bar:
+        for cell in run_cells(grid, todo, bench.workers):
+            bar.set_postfix_str(f"{cell.system} {cell.column} {cell.seed}")
+            bar.update(len(cell.scorings))
+    for recipe in recipes:
+        recipe.run(bench)
+
+
+def merged(cells: Iterable[Cell]) -> list[Cell]:
+    """Cells of the same training as one, with the scorings of all, each once."""
+    trainings: dict[Any, Cell] = {}
+    for cell in cells:
+        key = _training(cell)
+        known = trainings.get(key)
+        if known is not None:
+            named = {scoring.name: scoring for scoring in (*known.scorings, *cell.scorings)}
+            cell = replace(known, scorings=tuple(named.values()))
+        trainings[key] = cell
+    return list(trainings.values())
+
+
+def missing(cells: Iterable[Cell], bench: Bench) -> list[Cell]:
+    """The cells with those of their scorings that have not been measured yet, if any."""
+    scores = bench.scores
+    left = [
+        replace(
+            cell,
+            scorings=tuple(
+                scoring
+                for scoring in cell.scorings
+                if cell.seed not in scores.files(cell.column, scoring.name)
+            ),
+        )
+        for cell in cells
+    ]
+    return [cell for cell in left if cell.scorings]
+
+
+def _training(cell: Cell) -> str:
+    """What makes a training what it is: all its settings, those left at their defaults too."""
+    from spanproto.config import to_yaml
+    from spanproto.training.settings import RunConfig
+
+    run = RunConfig.of({**cell.run, "data": column_named(cell.column).data})
+    return f"{cell.column}.{cell.seed}\n{to_yaml(run)}"

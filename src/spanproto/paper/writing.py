@@ -1,0 +1,82 @@
+"""Writing what recipes show: Markdown, JSON and pictures, from the measured files alone."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from spanproto.data.files import atomic_writer
+from spanproto.paper.page import QUICK, Page
+from spanproto.paper.recipe import Recipe
+from spanproto.paper.scores import Scores
+
+
+def write_recipe(recipe: Recipe, results: Path, *, quick: bool = False) -> Page:
+    """Write `results/paper/NAME.md` and `NAME.json`; returns what they say."""
+    scores, folder = Scores(results), results / "paper"
+    page = recipe.page(scores)
+    content = {
+        "recipe": recipe.name,
+        "title": recipe.title,
+        "reproduces": recipe.place,
+        "quick": quick,
+        **page.to_dict(),
+        "sources": sorted(path.relative_to(results).as_posix() for path in scores.sources),
+    }
+    with atomic_writer(folder / f"{recipe.name}.json") as stream:
+        stream.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    with atomic_writer(folder / f"{recipe.name}.md") as stream:
+        stream.write(f"# {section(recipe, page, folder, '', quick=quick)}")
+    return page
+
+
+def draw_recipe(recipe: Recipe, results: Path, *, quick: bool = False) -> list[Path]:
+    """Draw the pictures of a recipe as PNG and SVG beside its page; needs the extra `plots`."""
+    from spanproto.plots.style import mark_as_draft, save_for_print
+
+    drawn = []
+    for name, figure in recipe.figures(Scores(results)).items():
+        if quick:
+            mark_as_draft(figure, "quick form: not a result")
+        save_for_print(figure, path := results / "paper" / f"{name}.png")
+        drawn.append(path)
+    return drawn
+
+
+def write_report(recipes: Iterable[Recipe], results: Path) -> Path:
+    """Write `results/paper.md`: every table and figure, as far as it has been measured."""
+    path = results / "paper.md"
+    with atomic_writer(path) as stream:
+        stream.write(report(recipes, results))
+    return path
+
+
+def report(recipes: Iterable[Recipe], results: Path) -> str:
+    """All pages one after the other."""
+    folder = results / "paper"
+    sections = [
+        f"## {section(recipe, recipe.page(Scores(results)), folder, 'paper/')}"
+        for recipe in recipes
+    ]
+    return "\n".join([_INTRODUCTION, *sections])
+
+
+def section(recipe: Recipe, page: Page, folder: Path, prefix: str, *, quick: bool = False) -> str:
+    """A recipe's title, page and pictures as Markdown; `prefix` leads to the folder from there."""
+    parts = [recipe.title, f"{recipe.place} of the paper; `spanproto paper {recipe.name}`."]
+    if quick:
+        parts.append(f"**{QUICK}**")
+    parts.append(page.to_markdown())
+    parts += [
+        f"![{caption}]({prefix}{name}.png)"
+        for name, caption in recipe.pictures.items()
+        if (folder / f"{name}.png").exists()
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+_INTRODUCTION = """# The paper's tables and figures, published and measured
+
+`spanproto paper --report` writes this page from the JSON files in this folder, which name the
+command, commit, seed, data and hardware of each run. Published figures are those of Wang et al.
+(EMNLP 2022). A cell reads *published → measured (difference)*.
+"""
