@@ -414,6 +414,7 @@ def test_the_table_of_formats_is_complete() -> None:
         "label-studio",
         "prodigy",
         "spacy",
+        "seq-in-out",
     }
     assert all(name == form.name and form.description for name, form in FORMATS.items())
 

@@ -22,6 +22,7 @@ from spanproto.data.formats import (
     fewnerd_episodes,
     label_studio,
     prodigy,
+    seq_in_out,
     token_episodes,
     token_json,
 )
@@ -69,6 +70,7 @@ _SENTENCE_FORMATS: dict[str, Format[Sentence]] = {
         prodigy,
         char_jsonl,
         token_json,
+        seq_in_out,
         fewnerd,
         conll,
     )
