@@ -7,7 +7,7 @@ where it stood. Cells run side by side in processes: training small batches leav
 import json
 import multiprocessing
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,9 @@ from spanproto.data.files import atomic_writer
 from spanproto.experiments.columns import Column, column_named
 
 if TYPE_CHECKING:
+    from spanproto.data.types import Episode
     from spanproto.judging import CandidateRule
+    from spanproto.methods.base import Method
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Scoring:
     adaptation: Mapping[str, Any] | None = None  # settings of the fine-tuning; None: none
     candidates: "CandidateRule" = "model"
     configure: Sequence[str] = ()  # settings of the model, each key=value
+    look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
+    """What is noted of the trained model and the episodes in place of a score."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,12 @@ def _score(
     settings = (
         model.adaptation({**(scoring.adaptation or {}), "seed": cell.seed}) if adapts else None
     )
-    report = benchmark.evaluate(model, episodes, column.protocol, scoring.candidates, settings)
+    if scoring.look is not None:
+        findings = scoring.look(model, episodes)
+    else:
+        findings = benchmark.evaluate(
+            model, episodes, column.protocol, scoring.candidates, settings
+        ).to_dict()
     return {
         "system": cell.system,
         "scoring": scoring.name,
@@ -138,7 +147,7 @@ def _score(
         "candidates": scoring.candidates,
         "adaptation": None if settings is None else to_dict(settings),
         "precision": "bf16" if model.bf16 else "fp32",
-        **report.to_dict(),
+        **findings,
         "provenance": provenance(cell.seed, [grid.data / column.test_file]),
         "model": {"config": to_dict(model.config), "origin": model.origin},
     }

@@ -1,17 +1,36 @@
 """The paper's tables and figures as recipes: one object for each, and the list of all."""
 
 from spanproto.errors import ConfigError, nearest_name
-from spanproto.paper import main_results
+from spanproto.paper import ablation, main_results
+from spanproto.paper.boundary_case import BoundaryCase
+from spanproto.paper.datasets import Datasets
+from spanproto.paper.drawings import Drawings
+from spanproto.paper.errors import Errors
+from spanproto.paper.hyper_parameters import HyperParameters
+from spanproto.paper.margin import Margin
 from spanproto.paper.recipe import Recipe
+from spanproto.paper.span_extraction import SpanExtraction
+from spanproto.paper.span_map import SpanMap
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
+        Drawings(),
+        Datasets(),
         main_results.FEWNERD,
         main_results.CROSSDOMAIN,
+        ablation.SHORT,
+        ablation.FEWNERD,
+        ablation.CROSSDOMAIN,
+        SpanExtraction(),
+        BoundaryCase(),
+        HyperParameters(),
+        Margin(),
+        SpanMap(),
+        Errors(),
     )
 }
-"""Every recipe by name, in the order of the paper."""
+"""Every recipe by name, in the order of the paper's main part."""
 
 
 def recipe_named(name: str) -> Recipe:

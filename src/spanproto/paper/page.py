@@ -21,6 +21,10 @@ class Entry(NamedTuple):
     published: float | None = None
     measured: tuple[float, ...] = ()
 
+    def __bool__(self) -> bool:
+        """Whether anything is known."""
+        return self.published is not None or bool(self.measured)
+
     @property
     def mean(self) -> float | None:
         """The mean over the seeds."""

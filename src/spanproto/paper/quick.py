@@ -40,11 +40,17 @@ def write_sample(folder: Path) -> None:
 
 
 def _relabelled(sentences: Sequence[Sentence], types: Sequence[str]) -> Iterator[Sentence]:
-    """The sentences with the given types in place of their own."""
-    own = dict.fromkeys(span.label for sentence in sentences for span in sentence.spans)
-    names = dict(zip(own, types, strict=False))
-    for sentence in sentences:
-        yield sentence.with_spans(span._replace(label=names[span.label]) for span in sentence.spans)
+    """For each of the types, the sentences with entities of one type, called by that name.
+
+    A number at the end tells the copies of a sentence apart.
+    """
+    own = list(dict.fromkeys(span.label for sentence in sentences for span in sentence.spans))
+    for number, name in enumerate(types):
+        label = own[number % len(own)]
+        for sentence in sentences:
+            spans = [span._replace(label=name) for span in sentence.spans if span.label == label]
+            if spans:
+                yield Sentence((*sentence.words, f"({number})"), tuple(spans))
 
 
 def shortened(cell: Cell) -> Cell:

@@ -201,6 +201,7 @@ def _figure_size(words: Sequence[str], types: Iterable[str]) -> tuple[float, flo
     """Inches that give cells of a size to read, on a page at most, and the words room beside."""
     word = 0.07 * max(map(len, words))
     type_room = 0.1 + 0.06 * max(map(len, types), default=0)
-    cell = min(0.21, (style.PAGE - word - type_room - 0.35) / len(words))
+    fitting = (style.PAGE - word - type_room - 0.35) / len(words)
+    cell = min(0.21, max(fitting, 0.9 * style.PAGE / MOST_WORDS))  # words need their height
     cells = max(0.6, cell * len(words))
     return max(style.COLUMN, 0.35 + word + cells + type_room), 1.2 + word + cells

@@ -32,6 +32,14 @@ class SpanPoint(NamedTuple):
     kind: Kind = "example"
 
 
+class PlacedSpans(NamedTuple):
+    """Spans, the prototype (d,) of each type, and the radius around these."""
+
+    points: Sequence[SpanPoint]
+    prototypes: dict[str, Floats]
+    radius: float
+
+
 class Map(NamedTuple):
     """Spans and prototypes in the plane, and what became of the radius there."""
 
@@ -93,6 +101,11 @@ def distances(vectors: Floats, centres: Floats) -> Floats:
 
 def draw_prototypes(model: SpanProto, episode: Episode, seed: int = 0) -> "Figure":
     """The map of one episode: its examples, its query mentions, and what is found wrongly."""
+    return prototypes_figure(*placed_spans(model, episode), seed)
+
+
+def placed_spans(model: SpanProto, episode: Episode) -> PlacedSpans:
+    """Where a model puts the spans of an episode and the prototypes of its types."""
     centres = support_prototypes(model, [episode]).centres.float().cpu().numpy()
     supported = episode.supported_types()
     prototypes = {
@@ -104,7 +117,7 @@ def draw_prototypes(model: SpanProto, episode: Episode, seed: int = 0) -> "Figur
     squared = classifier.margin_distance == "squared-euclidean"
     radius = classifier.margin**0.5 if squared else classifier.margin
     points = [point for point in span_points(model, episode) if point.label in prototypes]
-    return prototypes_figure(points, prototypes, radius, seed)
+    return PlacedSpans(points, prototypes, radius)
 
 
 @torch.inference_mode()

@@ -1,0 +1,162 @@
+"""The ablations: SpanProto without its extractor, its classifier or its margin."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.systems import spanproto_cell
+from spanproto.paper import published
+from spanproto.paper.comparison import (
+    Row,
+    averages,
+    comparison,
+    comparison_table,
+    remarks,
+)
+from spanproto.paper.page import Page
+from spanproto.paper.recipe import Bench, Recipe
+from spanproto.paper.scores import Scores
+from spanproto.paper.variants import (
+    ADAPTED,
+    PLAIN,
+    SWEEP_COLUMNS,
+    adapted,
+    both,
+    sweep_places,
+    varied,
+)
+
+REJECTING = "margin-3"  # SpanProto as the paper has it: spans farther than r = 3 are rejected
+
+# What is changed of SpanProto; `no-extractor` is another method.
+_VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "no-classifier": {
+        "classifier": {"centres": "k-means", "projection": "none"},
+        "objective": {"joint_weight": 0.0},
+    },
+    "no-margin": {"classifier": {"margin_loss": False, "reject": False}},
+    "all-spans": {
+        "extractor": {"head": "none"},
+        "decision": {
+            "rule": "joint",
+            "boundary_weight": 0.0,
+            "type_weight": 0.0,
+            "distance_weight": -1.0,
+            "bias": 3.0,  # r, so that a span at this distance has the score 0.5
+        },
+        "objective": {"extractor_steps": 0},
+    },
+}
+_NAMES = {
+    "no-extractor": "w/o span extractor (words, as ProtoBERT)",
+    "all-spans": "w/o span extractor (all short spans)",
+    "no-classifier": "w/o mention classifier (K-means)",
+    "no-margin": "w/o margin-based learning",
+}
+_WHY = {
+    PLAIN: "no span is rejected here, and the candidates are the extractor's own",
+    REJECTING: "as above, with the paper's rejection of spans farther than r",
+    "no-extractor": "one training on words for either, and the encoder is another",
+    "all-spans": "the paper has no such row: without boundaries every short span competes",
+    "no-classifier": "the clusters begin at the means of the types here, which keeps their names",
+    "no-margin": "the margin's loss is what is left out; nothing is rejected with or without it",
+}
+
+
+def ablation_cells(column: str, seed: int) -> list[Cell]:
+    """The full model, with and without rejection, and each variant."""
+    full = spanproto_cell(column, seed)
+    rejecting = both(column, REJECTING, ("classifier.reject=true",))
+    cells = [varied(column, seed, "spanproto", {}, (*full.scorings, *rejecting))]
+    cells += [
+        varied(column, seed, name, model, both(column, name)) for name, model in _VARIANTS.items()
+    ]
+    words = {"method": "protobert", "model": {"layers": 1, "dropout": 0.0}}
+    run = {**words, "training": full.run["training"]}
+    cells.append(Cell("no-extractor", column, seed, run, (Scoring("no-extractor"),)))
+    return cells
+
+
+def _rows(figures: Mapping[str, Mapping[str, float]]) -> list[Row]:
+    own = figures[PLAIN]
+    rows = [
+        Row(PLAIN, "SpanProto", own, _WHY[PLAIN]),
+        Row(ADAPTED, "SpanProto, fine-tuned"),
+        Row(REJECTING, "SpanProto, rejecting beyond r", own, _WHY[REJECTING]),
+        Row(adapted(REJECTING), "SpanProto, rejecting beyond r, fine-tuned"),
+    ]
+    for name, title in _NAMES.items():
+        rows.append(Row(name, title, figures.get(name, {}), _WHY[name]))
+        if name != "no-extractor":  # words are not fine-tuned to support sets
+            rows.append(Row(adapted(name), f"{title}, fine-tuned"))
+    return rows
+
+
+@dataclass(frozen=True)
+class Ablation(Recipe):
+    """The detailed tables of the appendix, a column for each setting."""
+
+    name: str
+    title: str
+    place: str
+    published: Mapping[str, Mapping[str, float]]
+    columns: Sequence[str]
+
+    def cells(self, bench: Bench) -> list[Cell]:
+        """All variants on the columns of this table."""
+        places = sweep_places(bench)
+        wanted = [place for place in places if place[0] in self.columns]
+        return [cell for place in wanted for cell in ablation_cells(*place)]
+
+    def page(self, scores: Scores) -> Page:
+        """Published and measured F1 of each variant."""
+        rows = _rows(self.published)
+        tables = comparison(scores, rows, self.columns)
+        return Page(f"Pooled micro F1. {scores.described()}", tables, remarks(rows, tables))
+
+
+@dataclass(frozen=True)
+class AblationAverages(Recipe):
+    """The short table of the main part: averages over the columns of the detailed ones."""
+
+    name: str = "ablation"
+    title: str = "Ablation study"
+    place: str = "Table 4 (tab:ablation)"
+
+    def cells(self, bench: Bench) -> list[Cell]:
+        """All variants on all wanted columns."""
+        return [cell for place in sweep_places(bench) for cell in ablation_cells(*place)]
+
+    def page(self, scores: Scores) -> Page:
+        """Published and measured averages, where all columns of one have been run."""
+        table = averages(scores, _rows(published.ABLATION), published.GROUPS)
+        in_detail = {
+            name: {**published.ABLATION_FEWNERD[name], **figures}
+            for name, figures in published.ABLATION_CROSSDOMAIN.items()
+        }
+        rows = _rows(in_detail)
+        detail = comparison_table(scores, rows, SWEEP_COLUMNS)
+        setting = (
+            "Pooled micro F1: the mean over the settings of each benchmark, where all have been "
+            "run, and two of these settings, whose published figures are those of Tables 8 and 9. "
+            f"{scores.described()}"
+        )
+        return Page(setting, [table, detail], remarks(rows, [detail]))
+
+
+SHORT = AblationAverages()
+FEWNERD = Ablation(
+    "ablation-fewnerd",
+    "Ablation study on Few-NERD, in detail",
+    "Table 8 (tab:ablation-1)",
+    published.ABLATION_FEWNERD,
+    published.FEWNERD,
+)
+CROSSDOMAIN = Ablation(
+    "ablation-crossdomain",
+    "Ablation study on the cross-domain data, in detail",
+    "Table 9 (tab:ablation-2)",
+    published.ABLATION_CROSSDOMAIN,
+    published.CROSSDOMAIN,
+)

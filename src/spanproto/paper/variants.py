@@ -1,0 +1,53 @@
+"""SpanProto with one thing changed, scored as trained and fine-tuned to each support set."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.systems import SEEDS, spanproto_cell
+from spanproto.paper import quick
+from spanproto.paper.recipe import Bench
+
+PLAIN, ADAPTED, RELEASED = "spanproto", "spanproto-adapted", "spanproto-released"
+SWEEP_COLUMNS = ("inter-5w1", "news-1")  # where ablations and sweeps are run by default
+
+
+def sweep_places(bench: Bench) -> list[tuple[str, int]]:
+    """Each column and seed of an ablation or a sweep; the quick form takes the last column."""
+    columns = bench.columns or (quick.COLUMNS[-1:] if bench.quick else SWEEP_COLUMNS)
+    return [(column, seed) for seed in bench.seeds or SEEDS[:1] for column in columns]
+
+
+def varied(
+    column: str,
+    seed: int,
+    name: str,
+    model: Mapping[str, Mapping[str, Any]],
+    scorings: Sequence[Scoring],
+    training: Mapping[str, Any] | None = None,
+) -> Cell:
+    """SpanProto's cell with other settings of the model's sections and of the training."""
+    cell = spanproto_cell(column, seed)
+    sections = {key: dict(values) for key, values in cell.run["model"].items()}
+    for key, values in model.items():
+        sections[key] = {**sections.get(key, {}), **values}
+    training = {**cell.run["training"], **(training or {})}
+    run = {**cell.run, "model": sections, "training": training}
+    return replace(cell, system=name, run=run, scorings=tuple(scorings))
+
+
+def both(column: str, name: str, configure: Sequence[str] = ()) -> list[Scoring]:
+    """A score of the model as trained, and one fine-tuned as SpanProto is in the main tables."""
+    plain = Scoring(name, configure=configure)
+    return [plain, replace(plain, name=adapted(name), adaptation=_adaptation(column))]
+
+
+def adapted(name: str) -> str:
+    """The name of a scoring's fine-tuned twin."""
+    return f"{name}-adapted"
+
+
+def _adaptation(column: str) -> Mapping[str, Any] | None:
+    scorings = spanproto_cell(column, SEEDS[0]).scorings
+    return next(scoring.adaptation for scoring in scorings if scoring.name == ADAPTED)
