@@ -1,0 +1,195 @@
+"""The search of the appendix for batch size, learning rate, dropout, T', theta and r.
+
+A setting is judged by the pooled F1 of validation episodes; the test data are never opened. The
+whole grid has 12,600 choices, so each call tries some more of them, and TPE is there to look where
+it seems worth while. Both leave a file for each choice, and neither measures one twice.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from spanproto.data.files import atomic_writer
+from spanproto.errors import CheckpointError, ConfigError, DataError, SpanProtoError
+from spanproto.experiments.cells import Grid, Scoring
+from spanproto.experiments.columns import Column, column_named
+from spanproto.experiments.own_columns import OwnCell, run_own_cell
+from spanproto.experiments.systems import SEEDS
+from spanproto.extras import optional
+from spanproto.paper import quick
+from spanproto.paper.own_grid import own_grid
+from spanproto.paper.page import NOT_RUN, Page, Table
+from spanproto.paper.recipe import Bench, Recipe
+from spanproto.paper.scores import Scores
+from spanproto.paper.variants import varied
+from spanproto.provenance import provenance
+
+if TYPE_CHECKING:
+    from spanproto.experiments.search import SamplerName, Values
+
+SPACE: dict[str, tuple[float, ...]] = {
+    "batch size": (1, 2, 4, 8),
+    "learning rate": (1e-5, 2e-5, 5e-5, 1e-4, 2e-4),
+    "dropout": (0.1, 0.3, 0.5),
+    "T'": (0, 100, 200, 500, 1000),
+    "theta": (0.0, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95),
+    "r": (1, 2, 3, 4, 5, 6),
+}
+"""What the paper searches; batch size is the number of episodes in a step."""
+
+PUBLISHED = {"T'": 200.0, "theta": 0.8, "r": 3.0}  # Section 4.2; the paper does not say the others
+STEPS = 2000
+TRIALS = 20  # of one call
+EPISODES = 200  # that validate
+SHOWN = 20
+FOLDER = "search"
+_SETTING = (
+    "SpanProto as in the main tables, not fine-tuned, with settings from the scope of the paper's "
+    "search; judged by the pooled micro F1 of validation episodes, whose types or domain are not "
+    "those of the test data."
+)
+
+
+@dataclass(frozen=True)
+class GridSearch(Recipe):
+    """A study of the appendix's scope, by its grid or by TPE."""
+
+    name: str
+    title: str
+    sampler: "SamplerName"
+    place: str = "Table 10 (tab:search-scope)"
+
+    def run(self, bench: Bench) -> None:
+        """Try some more choices on each column; goes on with a study that was stopped."""
+        optional("optuna", "search")
+        columns = quick.COLUMNS[-1:] if bench.quick else bench.columns or ("inter-5w1",)
+        for name in columns:
+            self._search(bench, column_named(name))
+
+    def _search(self, bench: Bench, tested: Column) -> None:
+        from spanproto.experiments.search import open_study, search, summary
+
+        column, seed = validation_column(tested), (bench.seeds or SEEDS)[0]
+        grid = own_grid(bench, bench.data, EPISODES)
+        if bench.quick:
+            _bring_validation_data(bench, tested, column)
+        path = bench.folder / FOLDER / f"{self.name}.{tested.name}.journal"
+        study = open_study(path, SPACE, self.sampler)
+        trials = 2 if bench.quick else TRIALS
+        score = partial(validation_f1, grid, tested, seed, bench.quick)
+        bar = tqdm(total=trials, unit="trial", desc=tested.name, disable=None)
+        with bar:
+            for _ in search(study, SPACE, score, trials, bench.workers):
+                found = summary(study)
+                if found["trials"]:
+                    bar.set_postfix_str(f"best F1 {found['trials'][0]['f1']:.2f}")
+                bar.update()
+                _write(
+                    path.with_suffix(".json"),
+                    {
+                        "column": tested.name,
+                        "sampler": self.sampler,
+                        **found,
+                        "provenance": provenance(seed, [grid.data / column.test_file]),
+                    },
+                )
+
+    def page(self, scores: Scores) -> Page:
+        """The best choices so far, and which settings mattered."""
+        files = sorted((scores.results / "paper" / FOLDER).glob(f"{self.name}.*.json"))
+        studies = [scores.load(path) for path in files]
+        tables = [table for study in studies for table in _tables(study, scores)]
+        return Page(f"{_SETTING} {scores.described() or f'{NOT_RUN.capitalize()}.'}", tables)
+
+
+def validation_column(tested: Column) -> Column:
+    """The column with the benchmark's validation data in the place of the test data."""
+    if tested.setting is None:
+        file = tested.test_file.replace("test", "valid")
+        return replace(tested, name=f"{tested.name}-valid", test_file=file)
+    benchmark = tested.name.partition("-")[0]
+    file = tested.test_file.replace("test.txt", "dev.txt")
+    types = f"{benchmark}/dev"
+    return replace(tested, name=f"{tested.name}-valid", test_file=file, test_types=types)
+
+
+def validation_f1(
+    grid: Grid, tested: Column, seed: int, shortened: bool, values: "Values"
+) -> float | None:
+    """The F1 of a choice, measured now or before; None if its training diverges."""
+    own = trial_cell(tested, seed, values)
+    if shortened:
+        own = own._replace(cell=quick.shortened(own.cell))
+    try:
+        if grid.missing(own.cell):
+            run_own_cell(grid, own)
+    except (DataError, ConfigError, CheckpointError):
+        raise
+    except SpanProtoError:  # a loss that is no number any more
+        return None
+    (scoring,) = own.cell.scorings
+    content = json.loads(grid.file(own.cell, scoring).read_text("utf-8"))
+    return float(content["micro"]["f1"])
+
+
+def trial_cell(tested: Column, seed: int, values: "Values") -> OwnCell:
+    """SpanProto with these settings, scored on the validation data of the column."""
+    name = "trial-" + "-".join(f"{values[key]:g}" for key in SPACE)
+    model: dict[str, dict[str, Any]] = {
+        "encoder": {"dropout": values["dropout"]},
+        "objective": {"extractor_steps": int(values["T'"])},
+        "extractor": {"threshold": values["theta"]},
+        "classifier": {"margin": values["r"]},
+    }
+    training = {
+        "steps": STEPS,
+        "episodes_per_step": int(values["batch size"]),
+        "learning_rate": values["learning rate"],
+    }
+    column = validation_column(tested)
+    cell = varied(tested.name, seed, name, model, [Scoring(name)], training)
+    return OwnCell(column, replace(cell, column=column.name))
+
+
+def _bring_validation_data(bench: Bench, tested: Column, column: Column) -> None:
+    """The quick form's test sample serves to validate as well."""
+    sample = (bench.data / tested.test_file).read_text("utf-8")
+    with atomic_writer(bench.data / column.test_file) as stream:
+        stream.write(sample)
+
+
+def _write(path: Any, content: Mapping[str, Any]) -> None:
+    with atomic_writer(path) as stream:
+        stream.write(json.dumps(content, indent=2) + "\n")
+
+
+def _tables(study: dict[str, Any], scores: Scores) -> list[Table]:
+    trials = study["trials"]
+    if not trials:
+        return []
+    column = column_named(study["column"])
+    best = trial_cell(column, study["provenance"]["seed"], trials[0]["values"])
+    scores.read(best.column.name, best.cell.system)  # what the best was measured with
+    rows = [
+        (f"trial {trial['number']}", [*_shown(trial["values"]), trial["f1"]])
+        for trial in trials[:SHOWN]
+    ]
+    rows.append(("chosen in the paper", [*_shown(PUBLISHED), ""]))
+    title = f"{study['column']}: the best of {len(trials)} trials"
+    tables = [Table(("", *SPACE, "validation F1"), rows, title)]
+    if study["importance"]:
+        shares = [(name, [f"{share:.2f}"]) for name, share in study["importance"].items()]
+        tables.append(Table(("setting", "importance (PED-ANOVA)"), shares))
+    return tables
+
+
+def _shown(values: Mapping[str, float]) -> list[str]:
+    return [f"{values[name]:g}" if name in values else "not said" for name in SPACE]
+
+
+GRID_SEARCH = GridSearch("grid-search", "The grid search of the appendix", "grid")
+TPE_SEARCH = GridSearch("tpe-search", "The same scope searched by TPE", "tpe")

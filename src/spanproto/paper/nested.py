@@ -1,0 +1,171 @@
+"""Nested NER, which the paper names as an extension: one model, decoded flat and nested.
+
+The corpora are GENIA and GUM. A model trained on one is tested on episodes of the other, so that
+types and domain are new and no nesting is lost to a split of types. `by_nesting` says what counts
+as nested and how precision is shared out.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from spanproto.experiments.cells import Scoring
+from spanproto.experiments.columns import Column
+from spanproto.experiments.own_columns import OwnCell, run_own_cells
+from spanproto.experiments.systems import SEEDS, spanproto_cell
+from spanproto.paper.own_grid import own_grid
+from spanproto.paper.page import MINUS, Cell, Entry, Page, Table
+from spanproto.paper.quick import shortened
+from spanproto.paper.recipe import Bench, Recipe
+from spanproto.paper.scores import OWN, Scores
+from spanproto.paper.variants import adapted, both
+from spanproto.samples import NESTED as SAMPLE
+
+if TYPE_CHECKING:
+    from spanproto.data.types import Episode
+    from spanproto.methods.base import Method
+
+EPISODES = 200
+_PREFIX = "nested"
+_TRAIN = {"GUM": "gum-nested/train.json", "GENIA": "genia-nested/genia.train-rebuilt.json"}
+_TEST = {"GUM": "gum-nested/test.json", "GENIA": "genia-nested/genia.test.json"}
+_FLAT, _NESTED = "flat", "nested"  # decodings, and scorings named after them
+_MENTIONS = {
+    "all mentions": ("micro",),
+    "nested mentions": ("nesting", "nested"),
+    "flat mentions": ("nesting", "flat"),
+}
+_HEADING = ("", "flat: F1", "flat: P / R", "nested: F1", "nested: P / R", "gain in F1")
+_SETTING = (
+    "One model decoded flat (no shared word) and nested (one mention may lie within another). "
+    "5-way episodes; trained on one corpus, tested on the other, whose types are all new. A gold "
+    "mention is nested if it contains another or lies in one. A right prediction counts with its "
+    "gold mention; a wrong one with the nested mentions if it shares a word with one of them, with "
+    "the flat ones otherwise. So both decodings are held against the same two groups, which add up "
+    "to all mentions."
+)
+
+
+class NestedNER(Recipe):
+    """What nested decoding gains on nested and on flat mentions."""
+
+    name = "nested"
+    title = "Nested NER"
+    place = "An extension named in Section 4.5"
+
+    def run(self, bench: Bench) -> None:
+        """Train on each corpus, and score both decodings on episodes of the other."""
+        columns = [_QUICK] if bench.quick else COLUMNS
+        grid = own_grid(bench, SAMPLE if bench.quick else bench.data, EPISODES)
+        cells = [
+            _cell(column, seed, bench.quick)
+            for column in columns
+            if not bench.columns or column.name in bench.columns
+            for seed in bench.seeds or SEEDS[:1]
+        ]
+        run_own_cells(grid, cells, bench.workers)
+
+    def page(self, scores: Scores) -> Page:
+        """F1, precision and recall of both decodings on each kind of mention, and the gain."""
+        quick = (scores.results / OWN / _QUICK.name).exists()
+        tables = [_table(column, scores) for column in ([_QUICK] if quick else COLUMNS)]
+        return Page(f"{_SETTING} {scores.described()}".strip(), tables)
+
+
+@dataclass(frozen=True)
+class ByNesting:
+    """Scores a model with nested and flat mentions apart, fine-tuned to each episode or not."""
+
+    seed: int
+    adaptation: Mapping[str, Any] | None = None
+
+    def __call__(self, model: "Method", episodes: "Sequence[Episode]") -> dict[str, Any]:
+        """The report of the predictions, and their counts by nesting."""
+        from spanproto.adaptation import predict_adapted
+        from spanproto.benchmark import score_predictions
+        from spanproto.evaluation.by_nesting import score_by_nesting
+        from spanproto.prediction import predict_all
+
+        if self.adaptation is None:
+            found = list(predict_all(model, episodes))
+        else:
+            settings = model.adaptation({**self.adaptation, "seed": self.seed})
+            found = list(predict_adapted(model, episodes, settings))
+        spans = [[sentence.spans for sentence in sentences] for sentences in found]
+        report = score_predictions(episodes, found, "crossdomain")
+        return {**report.to_dict(), "nesting": score_by_nesting(episodes, spans).to_dict()}
+
+
+def _column(tested: str, trained: str, shots: int) -> Column:
+    """5-way episodes of one corpus, for a model trained on such episodes of the other."""
+    return _episodes(f"{_PREFIX}-{tested}-{shots}", _TRAIN[trained], _TEST[tested], 5, shots)
+
+
+def _episodes(name: str, train: str, test: str, ways: int, shots: int) -> Column:
+    data = {
+        "train": [train],
+        "ways": ways,
+        "shots": shots,
+        "query_shots": shots,
+        "protocol": "crossdomain",
+    }
+    return Column(name, "crossdomain", data, test, setting=(ways, shots, shots))
+
+
+COLUMNS = [
+    _column(tested, trained, shots)
+    for tested, trained in (("GENIA", "GUM"), ("GUM", "GENIA"))
+    for shots in (1, 5)
+]
+_QUICK = _episodes(f"{_PREFIX}-sample-1", "general.json", "biomedical.json", 3, 1)
+
+
+def _cell(column: Column, seed: int, quick: bool) -> OwnCell:
+    """The system of the cross-domain tables; there, Wiki is GUM without nesting."""
+    like = f"wiki-{_shots(column)}"
+    scorings = (
+        *both(like, _FLAT, ["extractor.decoding=flat"]),
+        *both(like, _NESTED, ["extractor.decoding=nested"]),
+    )
+    cell = replace(spanproto_cell(like, seed), column=column.name, scorings=scorings)
+    cell = shortened(cell) if quick else cell
+    looking = tuple(_looking(scoring, seed) for scoring in cell.scorings)
+    return OwnCell(column, replace(cell, scorings=looking))
+
+
+def _looking(scoring: Scoring, seed: int) -> Scoring:
+    return replace(scoring, look=ByNesting(seed, scoring.adaptation))
+
+
+def _shots(column: Column) -> int:
+    return int(column.data["shots"])
+
+
+def _table(column: Column, scores: Scores) -> Table:
+    """Both decodings side by side, for the model as trained and fine-tuned."""
+    rows = [
+        (f"{state}, {mentions}", _row(column.name, named, keys, scores))
+        for state, named in (("as trained", str), ("fine-tuned", adapted))
+        for mentions, keys in _MENTIONS.items()
+    ]
+    tested, shots = column.name.removeprefix(f"{_PREFIX}-").rsplit("-", 1)
+    return Table(_HEADING, rows, f"{tested}, {shots}~{2 * int(shots)} shots")
+
+
+def _row(
+    column: str, named: Callable[[str], str], keys: tuple[str, ...], scores: Scores
+) -> list[Cell]:
+    """F1, and precision and recall, of each decoding on one kind of mention; then the gain."""
+
+    def entry(decoding: str, figure: str) -> Entry:
+        return Entry(measured=scores.values(column, named(decoding), *keys, figure))
+
+    cells: list[Cell] = []
+    for decoding in (_FLAT, _NESTED):
+        precision, recall = entry(decoding, "precision").mean, entry(decoding, "recall").mean
+        known = precision is not None and recall is not None
+        cells += [entry(decoding, "f1"), f"{precision:.2f} / {recall:.2f}" if known else ""]
+    flat, nested = entry(_FLAT, "f1").mean, entry(_NESTED, "f1").mean
+    if flat is None or nested is None:
+        return [*cells, ""]
+    return [*cells, f"{nested - flat:+.2f}".replace("-", MINUS)]

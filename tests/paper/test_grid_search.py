@@ -1,0 +1,119 @@
+"""The search of the appendix: on validation data alone, resumed, and shown as far as it got."""
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spanproto.errors import DataError, MissingExtraError, SpanProtoError
+from spanproto.experiments.cells import Grid
+from spanproto.experiments.columns import COLUMNS, column_named
+from spanproto.experiments.own_columns import OwnCell
+from spanproto.paper import grid_search, quick
+from spanproto.paper.grid_search import GRID_SEARCH, SPACE, TPE_SEARCH, trial_cell, validation_f1
+from spanproto.paper.recipe import Bench
+from spanproto.paper.scores import Scores
+from spanproto.training.settings import RunConfig
+
+CHOICE = {
+    "batch size": 8,
+    "learning rate": 2e-5,
+    "dropout": 0.3,
+    "T'": 500,
+    "theta": 0.85,
+    "r": 4,
+}
+
+
+@pytest.fixture
+def bench(tmp_path: Path, tiny_encoder: Path) -> Bench:
+    quick.write_sample(tmp_path / "sample")
+    return Bench(tmp_path / "sample", str(tiny_encoder), tmp_path, device="cpu", quick=True)
+
+
+def test_the_quick_form_tries_two_choices_and_two_more_when_called_again(bench: Bench) -> None:
+    for trials in (2, 4):
+        GRID_SEARCH.run(bench)
+        content = json.loads((bench.folder / "search" / "grid-search.news-1.json").read_text())
+        assert len(content["trials"]) == trials
+    table = GRID_SEARCH.page(Scores(bench.results)).tables[0]
+    assert table.title == "news-1: the best of 4 trials"
+    f1 = [cells[-1] for name, cells in table.rows if name.startswith("trial")]
+    assert f1 == sorted(f1, reverse=True)
+    assert table.rows[-1][1][3:6] == ["200", "0.8", "3"]
+    assert (bench.folder / "search" / "grid-search.news-1.journal").exists()
+
+
+def test_a_choice_is_not_measured_twice(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr(grid_search, "run_own_cell", lambda grid, own: seen.append(own))
+    tested = column_named("news-1")
+    own = trial_cell(tested, 12, CHOICE)
+    grid = Grid(bench.data, bench.encoder, bench.folder / "cells")
+    path = grid.file(own.cell, own.cell.scorings[0])
+    path.parent.mkdir(parents=True)
+    path.write_text('{"micro": {"f1": 12.5}}')
+    assert validation_f1(grid, tested, 12, False, CHOICE) == 12.5
+    assert seen == []
+
+
+def raising(error: Exception) -> Callable[[Grid, OwnCell], None]:
+    def run(grid: Grid, own: OwnCell) -> None:
+        raise error
+
+    return run
+
+
+def test_a_training_that_diverges_has_no_score(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diverges = raising(SpanProtoError("the loss is nan at step 3"))
+    monkeypatch.setattr(grid_search, "run_own_cell", diverges)
+    grid = Grid(bench.data, bench.encoder, bench.folder / "cells")
+    assert validation_f1(grid, column_named("news-1"), 12, False, CHOICE) is None
+
+
+def test_bad_data_end_the_search(bench: Bench) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        GRID_SEARCH.run(replace(bench, quick=False, columns=("news-5",)))
+
+
+def test_the_scope_is_the_paper_s() -> None:
+    assert math.prod(map(len, SPACE.values())) == 12_600
+    own = trial_cell(column_named("inter-5w1"), 12, CHOICE)
+    run = RunConfig.of({**own.cell.run, "data": own.column.data})
+    assert run.training.episodes_per_step == 8
+    assert run.training.learning_rate == 2e-5
+    assert run.training.steps == 2000
+    assert run.model.encoder.dropout == 0.3
+    assert run.model.objective.extractor_steps == 500
+    assert run.model.extractor.threshold == 0.85
+    assert run.model.classifier.margin == 4
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_no_choice_is_judged_by_test_data(name: str) -> None:
+    tested = column_named(name)
+    column = trial_cell(tested, 12, CHOICE).column
+    assert (column.test_file, column.test_types) != (tested.test_file, tested.test_types)
+    assert "test" not in f"{Path(column.test_file).name} {column.test_types}"
+    assert column.data == tested.data
+
+
+def test_tpe_keeps_a_study_of_its_own(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_search, "validation_f1", lambda *_: 50.0)
+    TPE_SEARCH.run(bench)
+    assert [path.name for path in sorted((bench.folder / "search").glob("*.json"))] == [
+        "tpe-search.news-1.json"
+    ]
+    assert GRID_SEARCH.page(Scores(bench.results)).tables == []
+
+
+def test_without_optuna_the_extra_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(MissingExtraError, match=r"spanproto\[search\]"):
+        GRID_SEARCH.run(bench)
