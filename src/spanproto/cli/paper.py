@@ -26,9 +26,13 @@ def paper(
         typer.Option("--output", "-o", show_default="results, or runs/paper-quick"),
     ] = None,
     columns: Annotated[
-        str, typer.Option(help="Columns of the benchmarks, such as inter-5w1,news-1.")
+        str,
+        typer.Option(
+            help="Columns of the benchmarks, such as inter-5w1,news-1.",
+            show_default="as the recipe has them",
+        ),
     ] = "",
-    seeds: Annotated[str, typer.Option(help="Seeds, such as 12,21.")] = "",
+    seeds: Annotated[str, typer.Option(help="Seeds, such as 12,21.", show_default="12")] = "",
     workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
     quick: Annotated[
         bool, typer.Option("--quick", help="A bundled sample and few steps, to see that it runs.")
@@ -56,8 +60,10 @@ def paper(
         from spanproto.paper.running import run_recipes
 
         bench = _quick_bench(results, encoder) if quick else _bench(data, results, encoder)
-        bench = replace(bench, columns=_listed(columns), seeds=tuple(map(_seed, _listed(seeds))))
-        run_recipes(recipes, replace(bench, workers=workers, device=device))
+        bench = replace(bench, columns=_listed(columns), workers=workers, device=device)
+        if seeds:
+            bench = replace(bench, seeds=tuple(map(_seed, _listed(seeds))))
+        run_recipes(recipes, bench)
     for recipe in recipes:
         _show(recipe, results, quick)
     if report:

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.experiments.cells import Cell, Scoring
-from spanproto.experiments.systems import SEEDS
 from spanproto.paper.page import Page, Table
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
-from spanproto.paper.variants import PLAIN, varied
+from spanproto.paper.variants import PLAIN, fine_type, varied
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +33,7 @@ class BoundaryCase(Recipe):
     def cells(self, bench: Bench) -> list[Cell]:
         """SpanProto as in the main table, looked at rather than scored."""
         look = Scoring(SCORING, look=look_at_boundaries)
-        return [varied(COLUMN, seed, PLAIN, {}, [look]) for seed in bench.seeds or SEEDS[:1]]
+        return [varied(COLUMN, seed, PLAIN, {}, [look]) for seed in bench.seeds]
 
     def page(self, scores: Scores) -> Page:
         """The spans of the sentence with what is found."""
@@ -100,8 +99,7 @@ def _inside(one: Span, other: Span) -> bool:
 
 
 def _spans(content: Sequence[tuple[int, int, str]]) -> list[Span]:
-    """The spans with the fine part of their types, such as `car` of `product-car`."""
-    return [Span(start, end, label.partition("-")[2]) for start, end, label in content]
+    return [Span(start, end, fine_type(label)) for start, end, label in content]
 
 
 def _table(content: Mapping[str, Any]) -> Table:

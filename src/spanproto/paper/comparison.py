@@ -10,6 +10,7 @@ from spanproto.paper.page import MINUS, Cell, Entry, Table
 from spanproto.paper.scores import Scores
 
 F1 = ("micro", "f1")
+MEAN = "mean"
 TITLES = {
     "news": "News (CoNLL-03)",
     "wiki": "Wiki (GUM)",
@@ -54,20 +55,26 @@ def group_of(column: str) -> str:
     return next(group for group, columns in GROUPS.items() if column in columns)
 
 
-def comparison(
-    scores: Scores, rows: Sequence[Row], columns: Sequence[str], keys: Sequence[str] = F1
-) -> list[Table]:
+def comparison(scores: Scores, rows: Sequence[Row], columns: Sequence[str]) -> list[Table]:
     """A table for each half of the columns, as the paper has two halves."""
     half = len(columns) // 2
-    return [comparison_table(scores, rows, part, keys) for part in (columns[:half], columns[half:])]
+    return [
+        comparison_table(scores, rows, part, with_mean=True)
+        for part in (columns[:half], columns[half:])
+    ]
 
 
 def comparison_table(
-    scores: Scores, rows: Sequence[Row], columns: Sequence[str], keys: Sequence[str] = F1
+    scores: Scores, rows: Sequence[Row], columns: Sequence[str], *, with_mean: bool = False
 ) -> Table:
-    """Systems by columns, without the rows of which nothing is known."""
-    known = [(row.title, [_entry(scores, row, column, keys) for column in columns]) for row in rows]
-    return Table(("", *map(column_title, columns)), [row for row in known if any(row[1])])
+    """Systems by columns, and their mean if wanted, without rows of which nothing is known."""
+    known = []
+    for row in rows:
+        cells = [_entry(scores, row, column) for column in columns]
+        if any(cells):
+            known.append((row.title, [*cells, *([_mean(cells)] if with_mean else [])]))
+    mean = [MEAN] if with_mean else []
+    return Table(("", *map(column_title, columns), *mean), known)
 
 
 def averages(
@@ -95,11 +102,22 @@ def remarks(rows: Sequence[Row], tables: Sequence[Table]) -> list[str]:
     return found
 
 
-def _entry(scores: Scores, row: Row, column: str, keys: Sequence[str]) -> Cell:
+def _entry(scores: Scores, row: Row, column: str) -> Cell:
     figure = row.published.get(column)
     if column not in COLUMNS:
         return "" if figure is None else f"{figure:.2f} → no data"
-    return Entry(figure, scores.values(column, row.scoring, *keys))
+    return Entry(figure, scores.values(column, row.scoring, *F1))
+
+
+def _mean(cells: Sequence[Cell]) -> Entry:
+    """Of the columns that there are data for; measured, if all of them are."""
+    entries = [cell for cell in cells if isinstance(cell, Entry)]
+    figures = [entry.published for entry in entries if entry.published is not None]
+    measured = [entry.mean for entry in entries if entry.mean is not None]
+    return Entry(
+        fmean(figures) if figures else None,
+        (fmean(measured),) if len(measured) == len(entries) else (),
+    )
 
 
 def _average(scores: Scores, row: Row, group: str, keys: Sequence[str]) -> Cell:
@@ -113,7 +131,12 @@ def _gaps(row: Row, tables: Sequence[Table]) -> Iterable[float | None]:
     for table in tables:
         for title, cells in table.rows:
             if title == row.title:
-                yield from (cell.difference for cell in cells if isinstance(cell, Entry))
+                named = zip(table.heading[1:], cells, strict=True)
+                yield from (
+                    cell.difference
+                    for name, cell in named
+                    if isinstance(cell, Entry) and name != MEAN
+                )
 
 
 def _distance(gaps: Sequence[float]) -> str:

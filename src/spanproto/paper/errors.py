@@ -1,7 +1,7 @@
 """The error analysis: are false positives wrong in their boundary, or in their type alone?"""
 
 from spanproto.experiments.cells import Cell
-from spanproto.experiments.systems import SEEDS, baseline_cells, spanproto_cell
+from spanproto.experiments.systems import baseline_cells, spanproto_cell
 from spanproto.methods import METHODS
 from spanproto.paper import published
 from spanproto.paper.page import Entry, Page, Table
@@ -28,7 +28,7 @@ class Errors(Recipe):
         """The main table's cells of one column."""
         return [
             cell
-            for seed in bench.seeds or SEEDS[:1]
+            for seed in bench.seeds
             for cell in (spanproto_cell(COLUMN, seed), *baseline_cells(COLUMN, seed))
             if cell.system in published.ERRORS
         ]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanproto.experiments.cells import Cell
+from spanproto.experiments.systems import SEEDS
 from spanproto.paper.page import Page
 from spanproto.paper.scores import Scores
 
@@ -26,7 +27,7 @@ class Bench:
     encoder: str
     results: Path = Path("results")
     columns: tuple[str, ...] = ()  # of the benchmarks; none: those that a recipe takes by itself
-    seeds: tuple[int, ...] = ()
+    seeds: tuple[int, ...] = SEEDS[:1]
     workers: int = 1  # cells at a time
     device: str = "auto"
     quick: bool = False  # a bundled sample in place of the data, and a hundredth of the steps

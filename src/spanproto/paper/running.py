@@ -20,7 +20,9 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> None:
         cells = [shortened(cell) for cell in cells]
         grid = replace(grid, runs=bench.folder / "runs", limit=2)
     todo = missing(merged(cells), bench)
-    with tqdm(total=sum(len(cell.scorings) for cell in todo), unit="score", disable=None) as bar:
+    with tqdm(
+        total=sum(len(cell.scorings) for cell in todo), unit="score", disable=None if todo else True
+    ) as bar:
         for cell in run_cells(grid, todo, bench.workers):
             bar.set_postfix_str(f"{cell.system} {cell.column} {cell.seed}")
             bar.update(len(cell.scorings))

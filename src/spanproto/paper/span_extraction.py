@@ -2,13 +2,13 @@
 
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
-from spanproto.experiments.systems import SEEDS, baseline_cells, spanproto_cell
-from spanproto.paper import published, quick
+from spanproto.experiments.systems import baseline_cells, spanproto_cell
+from spanproto.paper import published
 from spanproto.paper.comparison import Row, averages, column_title, remarks
 from spanproto.paper.page import Entry, Page, Table
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
-from spanproto.paper.variants import ADAPTED, PLAIN
+from spanproto.paper.variants import ADAPTED, PLAIN, places_of
 
 SPANS = ("span", "f1")
 _ROWS = [
@@ -43,12 +43,10 @@ class SpanExtraction(Recipe):
 
     def cells(self, bench: Bench) -> list[Cell]:
         """The main tables' cells of these systems."""
-        columns = bench.columns or (quick.COLUMNS[-1:] if bench.quick else tuple(COLUMNS))
         return [
             cell
-            for seed in bench.seeds or SEEDS[:1]
-            for column in columns
-            for cell in (spanproto_cell(column, seed), *baseline_cells(column, seed))
+            for place in places_of(bench, COLUMNS)
+            for cell in (spanproto_cell(*place), *baseline_cells(*place))
             if cell.system in published.SPAN_EXTRACTION
         ]
 

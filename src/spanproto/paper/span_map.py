@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from spanproto.data.types import Episode
 from spanproto.experiments.cells import Cell, Scoring
-from spanproto.experiments.systems import SEEDS
 from spanproto.paper import quick
 from spanproto.paper.page import NOT_RUN, Page, Table
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
-from spanproto.paper.variants import PLAIN, varied
+from spanproto.paper.variants import PLAIN, fine_type, varied
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +36,7 @@ class SpanMap(Recipe):
         """SpanProto as in the main table, looked at rather than scored."""
         column = quick.COLUMNS[0] if bench.quick else COLUMN
         look = Scoring(SCORING, look=look_at_spans)
-        return [varied(column, seed, PLAIN, {}, [look]) for seed in bench.seeds or SEEDS[:1]]
+        return [varied(column, seed, PLAIN, {}, [look]) for seed in bench.seeds]
 
     def page(self, scores: Scores) -> Page:
         """How many spans lie within r of the prototype of their type, by kind."""
@@ -107,8 +106,9 @@ def _placed(content: Mapping[str, Any]) -> "PlacedSpans":
 
     places = np.array(content["places"])
     known = zip(places, content["labels"], content["kinds"], strict=False)
-    points = [SpanPoint(place, label, kind) for place, label, kind in known]
-    prototypes = dict(zip(content["types"], places[len(points) :], strict=True))
+    points = [SpanPoint(place, fine_type(label), kind) for place, label, kind in known]
+    types = map(fine_type, content["types"])
+    prototypes = dict(zip(types, places[len(points) :], strict=True))
     return PlacedSpans(points, prototypes, content["radius"])
 
 

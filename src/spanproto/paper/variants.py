@@ -1,10 +1,11 @@
 """SpanProto with one thing changed, scored as trained and fine-tuned to each support set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.columns import column_named
 from spanproto.experiments.systems import SEEDS, spanproto_cell
 from spanproto.paper import quick
 from spanproto.paper.recipe import Bench
@@ -13,10 +14,16 @@ PLAIN, ADAPTED, RELEASED = "spanproto", "spanproto-adapted", "spanproto-released
 SWEEP_COLUMNS = ("inter-5w1", "news-1")  # where ablations and sweeps are run by default
 
 
+def places_of(bench: Bench, columns: Iterable[str]) -> list[tuple[str, int]]:
+    """Each column, of those asked for or else the given ones, with each seed."""
+    asked = bench.columns or (quick.COLUMNS if bench.quick else columns)
+    known = [column_named(column).name for column in asked]
+    return [(column, seed) for seed in bench.seeds for column in known]
+
+
 def sweep_places(bench: Bench) -> list[tuple[str, int]]:
-    """Each column and seed of an ablation or a sweep; the quick form takes the last column."""
-    columns = bench.columns or (quick.COLUMNS[-1:] if bench.quick else SWEEP_COLUMNS)
-    return [(column, seed) for seed in bench.seeds or SEEDS[:1] for column in columns]
+    """The same for an ablation or a sweep; in the quick form it has one column."""
+    return places_of(bench, SWEEP_COLUMNS)[-1 if bench.quick else 0 :]
 
 
 def varied(
@@ -46,6 +53,11 @@ def both(column: str, name: str, configure: Sequence[str] = ()) -> list[Scoring]
 def adapted(name: str) -> str:
     """The name of a scoring's fine-tuned twin."""
     return f"{name}-adapted"
+
+
+def fine_type(label: str) -> str:
+    """The part of a Few-NERD type that tells it from others, such as `car` of `product-car`."""
+    return label.partition("-")[2] or label
 
 
 def _adaptation(column: str) -> Mapping[str, Any] | None:

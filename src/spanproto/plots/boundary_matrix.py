@@ -1,6 +1,7 @@
 """The boundary matrix of a sentence: how much the extractor takes each word pair for a mention."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -194,7 +195,14 @@ def _row_types(found: Sequence[Span], labelled: Sequence[Span]) -> dict[int, str
         elif true and taken != true:
             taken = f"{taken} (labelled {true})"
         types.setdefault(start, []).append(taken)
-    return {row: ", ".join(names) for row, names in types.items()}
+    return {row: ", ".join(_counted(names)) for row, names in types.items()}
+
+
+def _counted(names: Iterable[str]) -> Iterator[str]:
+    """Names that follow each other, those that are the same as one with their number."""
+    for name, same in groupby(names):
+        number = len(list(same))
+        yield f"{name} ×{number}" if number > 1 else name  # noqa: RUF001
 
 
 def _figure_size(words: Sequence[str], types: Iterable[str]) -> tuple[float, float]:
