@@ -41,7 +41,7 @@ def test_the_quick_form_tries_two_choices_and_two_more_when_called_again(bench: 
         content = json.loads((bench.folder / "search" / "grid-search.news-1.json").read_text())
         assert len(content["trials"]) == trials
     table = GRID_SEARCH.page(Scores(bench.results)).tables[0]
-    assert table.title == "news-1: the best of 4 trials"
+    assert table.title == "news-1: 4 trial(s), the best first"
     f1 = [cells[-1] for name, cells in table.rows if name.startswith("trial")]
     assert f1 == sorted(f1, reverse=True)
     assert table.rows[-1][1][3:6] == ["200", "0.8", "3"]

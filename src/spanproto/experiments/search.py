@@ -73,7 +73,8 @@ def search(
     """
     coming = islice(_coming(study, space), trials)
     for trial, value in side_by_side(partial(_scored, score), coming, workers):
-        study.tell(trial.number, value, state=TrialState.FAIL if value is None else None)
+        state = TrialState.FAIL if value is None else None
+        study.tell(trial.number, value, state, skip_if_finished=True)
         yield trial
 
 

@@ -179,7 +179,7 @@ def _tables(study: dict[str, Any], scores: Scores) -> list[Table]:
         for trial in trials[:SHOWN]
     ]
     rows.append(("chosen in the paper", [*_shown(PUBLISHED), ""]))
-    title = f"{study['column']}: the best of {len(trials)} trials"
+    title = f"{study['column']}: {len(trials)} trial(s), the best first"
     tables = [Table(("", *SPACE, "validation F1"), rows, title)]
     if study["importance"]:
         shares = [(name, [f"{share:.2f}"]) for name, share in study["importance"].items()]
