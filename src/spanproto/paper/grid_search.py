@@ -6,9 +6,11 @@ it seems worth while. Both leave a file for each choice, and neither measures on
 """
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
@@ -18,7 +20,6 @@ from spanproto.errors import CheckpointError, ConfigError, DataError, SpanProtoE
 from spanproto.experiments.cells import Grid, Scoring
 from spanproto.experiments.columns import Column, column_named
 from spanproto.experiments.own_columns import OwnCell, run_own_cell
-from spanproto.experiments.systems import SEEDS
 from spanproto.extras import optional
 from spanproto.paper import quick
 from spanproto.paper.own_grid import own_grid
@@ -73,7 +74,7 @@ class GridSearch(Recipe):
     def _search(self, bench: Bench, tested: Column) -> None:
         from spanproto.experiments.search import open_study, search, summary
 
-        column, seed = validation_column(tested), (bench.seeds or SEEDS)[0]
+        column, seed = validation_column(tested), bench.seeds[0]
         grid = own_grid(bench, bench.data, EPISODES)
         if bench.quick:
             _bring_validation_data(bench, tested, column)
@@ -157,12 +158,10 @@ def trial_cell(tested: Column, seed: int, values: "Values") -> OwnCell:
 
 def _bring_validation_data(bench: Bench, tested: Column, column: Column) -> None:
     """The quick form's test sample serves to validate as well."""
-    sample = (bench.data / tested.test_file).read_text("utf-8")
-    with atomic_writer(bench.data / column.test_file) as stream:
-        stream.write(sample)
+    shutil.copyfile(bench.data / tested.test_file, bench.data / column.test_file)
 
 
-def _write(path: Any, content: Mapping[str, Any]) -> None:
+def _write(path: Path, content: Mapping[str, Any]) -> None:
     with atomic_writer(path) as stream:
         stream.write(json.dumps(content, indent=2) + "\n")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from spanproto.experiments.cells import Scoring
 from spanproto.experiments.columns import Column
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
-from spanproto.experiments.systems import SEEDS, spanproto_cell
+from spanproto.experiments.systems import spanproto_cell
 from spanproto.paper.own_grid import own_grid
 from spanproto.paper.page import MINUS, Cell, Entry, Page, Table
 from spanproto.paper.quick import shortened
@@ -61,7 +61,7 @@ class NestedNER(Recipe):
             _cell(column, seed, bench.quick)
             for column in columns
             if not bench.columns or column.name in bench.columns
-            for seed in bench.seeds or SEEDS[:1]
+            for seed in bench.seeds
         ]
         run_own_cells(grid, cells, bench.workers)
 

@@ -15,7 +15,7 @@ from spanproto.data.types import Sentence
 from spanproto.experiments.columns import Column
 from spanproto.experiments.domains import domain_episode, read_domains
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
-from spanproto.experiments.systems import SEEDS, spanproto_cell
+from spanproto.experiments.systems import spanproto_cell
 from spanproto.paper.own_grid import own_grid, own_runs
 from spanproto.paper.page import NOT_RUN, Entry, Page, Table
 from spanproto.paper.quick import shortened
@@ -51,7 +51,7 @@ class SlotFilling(Recipe):
             for shots in (SHOTS[:1] if bench.quick else SHOTS)
             for column in _columns(sorted(domains), shots)
             if not bench.columns or column.name in bench.columns
-            for seed in bench.seeds or SEEDS[:1]
+            for seed in bench.seeds
         ]
         if any(grid.missing(own.cell) for own in cells):
             _write_episodes(domains, grid.data, bench.quick)
