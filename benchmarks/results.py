@@ -20,6 +20,7 @@ from spanproto.experiments.systems import (
     SEEDS,
     baseline_cells,
     spanproto_cell,
+    trained_alike,
 )
 
 
@@ -39,9 +40,13 @@ def cells_of(table: Table) -> list[Cell]:
     if table is Table.fewnerd:
         return [spanproto_cell(column, seed) for seed in SEEDS[:3] for column in (*INTER, *INTRA)]
     first = (*CROSSDOMAIN_1, *CROSSDOMAIN_5, "inter-5w1", "inter-5w5")
-    cells = [cell for column in first for cell in baseline_cells(column, SEEDS[0])]
-    more = [(column, seed) for seed in SEEDS[1:3] for column in CROSSDOMAIN_1]
-    return cells + [cell for column, seed in more for cell in baseline_cells(column, seed)]
+    more = [(CROSSDOMAIN_1, seed) for seed in SEEDS[1:3]]
+    return [
+        cell
+        for columns, seed in [(first, SEEDS[0]), *more]
+        for first, *others in trained_alike(columns)
+        for cell in baseline_cells(first, seed, *others)
+    ]
 
 
 def main(
@@ -62,7 +67,7 @@ def main(
     folder = output or Path("results") / table.value
     grid = Grid(data, encoder, folder, limit=limit, training=training, device=device)
     wanted = [cell for cell in cells_of(table) if only in f"{cell.column}.{cell.seed}"]
-    todo = [cell for cell in wanted if grid.missing(cell)]
+    todo = [cell for cell in wanted if grid.wants(cell)]
     bar = tqdm(total=len(todo), unit="cell")
     for cell in run_cells(grid, todo, workers):
         bar.set_postfix_str(f"{cell.system} {cell.column} {cell.seed}")

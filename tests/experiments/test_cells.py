@@ -11,7 +11,13 @@ from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.errors import DataError
 from spanproto.experiments.cells import Cell, Grid, Scoring, run_cells
 from spanproto.experiments.columns import COLUMNS, column_named
-from spanproto.experiments.systems import CROSSDOMAIN_1, INTER, baseline_cells, spanproto_cell
+from spanproto.experiments.systems import (
+    CROSSDOMAIN_1,
+    INTER,
+    baseline_cells,
+    spanproto_cell,
+    trained_alike,
+)
 from spanproto.methods import METHODS, method_named
 from spanproto.training.settings import RunConfig
 
@@ -73,6 +79,32 @@ def test_what_is_there_is_not_done_again(
     assert grid.file(cell, cell.scorings[0]).stat().st_mtime_ns == before
     monkeypatch.setattr("spanproto.experiments.cells.run_cell", None)  # would be called, and fail
     assert list(run_cells(grid, [cell], workers=1)) == []
+
+
+def test_one_training_serves_columns_and_is_validated_on_the_way(grid: Grid, cell: Cell) -> None:
+    column = COLUMNS["news-1"]
+    for name in (*column.validation["valid"], COLUMNS["ontonotes-1"].test_file):
+        write_episodes(grid.data / name, [synthetic.episode(9)], "crossdomain")
+    cell = replace(cell, also=("ontonotes-1",), validation_episodes=1, scorings=cell.scorings[:1])
+    assert trained_alike(CROSSDOMAIN_1)[0] == ("news-1", "ontonotes-1")
+    list(run_cells(grid, [cell], workers=1))
+    one, other = (json.loads(grid.file(c, c.scorings[0]).read_text()) for c in cell.by_column())
+    assert (one["column"], other["column"]) == ("news-1", "ontonotes-1")
+    assert one["model"]["origin"] == other["model"]["origin"]
+    assert list(one["validation"]) == ["1", "2", "3"]
+    assert not grid.wants(cell)
+    grid.file(cell.by_column()[1], cell.scorings[0]).unlink()
+    assert grid.wants(cell)
+    assert not grid.missing(cell)
+
+
+def test_one_that_fails_lets_the_others_go_on(grid: Grid, cell: Cell) -> None:
+    good = replace(cell, scorings=cell.scorings[:1])
+    bad = replace(good, column="wiki-1")
+    with pytest.raises(DataError, match="no such file"):
+        list(run_cells(grid, [bad, good], workers=2))
+    assert grid.wants(bad)
+    assert not grid.wants(good)
 
 
 def test_cells_run_side_by_side(grid: Grid, cell: Cell) -> None:

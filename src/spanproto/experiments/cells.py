@@ -9,7 +9,7 @@ import multiprocessing
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,12 @@ class Cell:
     seed: int
     run: Mapping[str, Any]  # method, model and training of the run
     scorings: tuple[Scoring, ...]
+    also: tuple[str, ...] = ()  # further columns that the same training serves
+    validation_episodes: int = 0  # so many are scored at each quarter of the training
+
+    def by_column(self) -> "list[Cell]":
+        """The cell of each column that the training serves."""
+        return [replace(self, column=name, also=()) for name in (self.column, *self.also)]
 
 
 @dataclass(frozen=True)
@@ -63,13 +69,20 @@ class Grid:
         return self.output / cell.column / f"{scoring.name}.{cell.seed}.json"
 
     def missing(self, cell: Cell) -> list[Scoring]:
-        """The scores of a cell that are not there yet."""
+        """The scores of a cell's first column that are not there yet."""
         return [scoring for scoring in cell.scorings if not self.file(cell, scoring).exists()]
+
+    def wants(self, cell: Cell) -> bool:
+        """Whether a score of any of a cell's columns is not there yet."""
+        return any(self.missing(one) for one in cell.by_column())
 
 
 def run_cells(grid: Grid, cells: Iterable[Cell], workers: int) -> Iterator[Cell]:
-    """Run what is missing of each cell; yields the cells as they are done."""
-    todo = [cell for cell in cells if grid.missing(cell)]
+    """Run what is missing of each cell; yields the cells as they are done.
+
+    Side by side, a cell that fails lets the others go on, and is complained of when they are done.
+    """
+    todo = [cell for cell in cells if grid.wants(cell)]
     if workers <= 1:
         for cell in todo:
             run_cell(grid, cell)
@@ -78,28 +91,36 @@ def run_cells(grid: Grid, cells: Iterable[Cell], workers: int) -> Iterator[Cell]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
         futures = {pool.submit(run_cell, grid, cell): cell for cell in todo}
+        failures = []
         for future in as_completed(futures):
-            future.result()
-            yield futures[future]
+            error = future.exception()
+            if error is None:
+                yield futures[future]
+            else:
+                failures.append(error)
+    if failures:
+        raise failures[0]
 
 
 def run_cell(grid: Grid, cell: Cell) -> None:
     """Train the system, unless its method needs none, and write each missing score."""
     from spanproto.methods import method_named
 
-    column = column_named(cell.column)
     folder = grid.runs / grid.output.name / f"{cell.system}.{cell.column}.{cell.seed}"
     trained = method_named(cell.run.get("method", "spanproto")).trains_on is not None
-    source = str(_train(grid, cell, column, folder) if trained else grid.encoder)
-    episodes = column.test_episodes(grid.data, grid.limit)
-    for scoring in grid.missing(cell):
-        content = _score(grid, cell, column, source, scoring, episodes)
-        with atomic_writer(grid.file(cell, scoring)) as stream:
-            stream.write(json.dumps(content, indent=2) + "\n")
+    source = str(_train(grid, cell, folder) if trained else grid.encoder)
+    validation = _validation(folder)
+    for one in cell.by_column():
+        column = column_named(one.column)
+        episodes = column.test_episodes(grid.data, grid.limit)
+        for scoring in grid.missing(one):
+            content = _score(grid, one, column, source, scoring, episodes) | validation
+            with atomic_writer(grid.file(one, scoring)) as stream:
+                stream.write(json.dumps(content, indent=2) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _train(grid: Grid, cell: Cell, column: Column, folder: Path) -> Path:
+def _train(grid: Grid, cell: Cell, folder: Path) -> Path:
     from spanproto.training.loop import train
     from spanproto.training.settings import RunConfig
 
@@ -113,9 +134,25 @@ def _train(grid: Grid, cell: Cell, column: Column, folder: Path) -> Path:
         "seed": cell.seed,
         "device": grid.device,
     }
+    column = column_named(cell.column)
     data = {"root": str(grid.data), **column.data}
+    if cell.validation_episodes:
+        data |= {**column.validation, "valid_episodes": cell.validation_episodes}
+        training |= {"keep": "last", "validate_every": -(-training["steps"] // 4)}
     content = {**cell.run, "model": model, "data": data, "training": training}
     return train(RunConfig.of(content))
+
+
+def _validation(folder: Path) -> dict[str, Any]:
+    """F1 on the validation episodes after so many steps, if the run in the folder looked at any."""
+    log = folder / "log.jsonl"
+    lines = log.read_text("utf-8").splitlines() if log.exists() else []
+    curve = {
+        str(record["step"]): record["valid_f1"]
+        for record in map(json.loads, lines)
+        if "valid_f1" in record
+    }
+    return {"validation": curve} if curve else {}
 
 
 def _score(

@@ -4,7 +4,7 @@ The data folder is laid out as `crossdomain/1-shot/ner_train_1.json`, `crossdoma
 `fewnerd/inter/{train-reduced,dev,test}.txt` and `fewnerd/all66/all.txt`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from spanproto.errors import ConfigError, nearest_name
 TEST_SEED = 2022
 FEWNERD_TEST_EPISODES = 500
 _DOMAINS = {"news": 1, "wiki": 2, "social": 3, "ontonotes": 4}
+_TRAINING = _DOMAINS | {"ontonotes": 1}  # the other two of the four train both: the same file
 _SETTINGS = {"5w1": (5, 1, 1), "10w1": (10, 1, 1), "5w5": (5, 5, 5), "10w5": (10, 5, 1)}  # N, K, Q
 
 
@@ -30,6 +31,7 @@ class Column:
     protocol: str
     data: dict[str, Any]  # the section `data` of a training run, file names relative to the folder
     test_file: str
+    validation: dict[str, Any] = field(default_factory=dict)  # more of it, to look at in training
     test_types: str | None = None
     setting: tuple[int, int, int] | None = None  # N, K and Q where episodes are drawn
 
@@ -45,14 +47,16 @@ class Column:
 
 
 def _crossdomain(domain: str, shots: int) -> Column:
-    number = _DOMAINS[domain]
 
-    def file(part: str) -> str:
+    def file(part: str, number: int, shots: int) -> str:
         name = f"ner_{part}_{number}" if shots == 1 else f"ner-{part}-{number}-shot-5"
         return f"crossdomain/{shots}-shot/{name}.json"
 
-    data = {"train": [file("train")], "protocol": "crossdomain"}
-    return Column(f"{domain}-{shots}", "crossdomain", data, file("test"))
+    number = _DOMAINS[domain]
+    data = {"train": [file("train", _TRAINING[domain], shots)], "protocol": "crossdomain"}
+    validation = {"valid": [file("valid", number, 1)]}  # the 5-shot ones are not to be had
+    test_file = file("test", number, shots)
+    return Column(f"{domain}-{shots}", "crossdomain", data, test_file, validation)
 
 
 def _fewnerd(benchmark: str, setting: str) -> Column:
@@ -66,9 +70,18 @@ def _fewnerd(benchmark: str, setting: str) -> Column:
         "query_shots": queries,
         "protocol": "fewnerd",
     }
-    test = "fewnerd/inter/test.txt" if inter else "fewnerd/all66/all.txt"
+    valid, test = (
+        f"fewnerd/inter/{part}.txt" if inter else "fewnerd/all66/all.txt"
+        for part in ("dev", "test")
+    )
     return Column(
-        f"{benchmark}-{setting}", "fewnerd", data, test, f"{benchmark}/test", _SETTINGS[setting]
+        f"{benchmark}-{setting}",
+        "fewnerd",
+        data,
+        test,
+        {"valid": [valid], "valid_types": f"{benchmark}/dev"},
+        f"{benchmark}/test",
+        _SETTINGS[setting],
     )
 
 

@@ -4,6 +4,7 @@ All share encoder, data, episodes and protocol. A method's own published setting
 (see `spanproto methods`); what is set here is what the tables of this project change.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from spanproto.experiments.cells import Cell, Scoring
@@ -37,26 +38,66 @@ def spanproto_cell(column: str, seed: int) -> Cell:
 
 # How long the baselines train here; their other settings are their own.
 _BASELINES: dict[str, dict[str, Any]] = {
-    "protobert": {"steps": 1000, "episodes_per_step": 4},
-    "container": {"steps": 500},
-    "matching-network": {"steps": 1000, "episodes_per_step": 4},
-    "l-tapnet-cdt": {"steps": 500, "episodes_per_step": 2},
-    "esd": {"steps": 1000, "episodes_per_step": 2},
-    "decommeta": {"steps": 300, "episodes_per_step": 8},
+    "protobert": {"steps": 250, "episodes_per_step": 4},
+    "container": {"steps": 200},
+    "matching-network": {"steps": 250, "episodes_per_step": 4},
+    "l-tapnet-cdt": {"steps": 120, "episodes_per_step": 2},
+    "esd": {"steps": 250, "episodes_per_step": 2},
+    "decommeta": {"steps": 120, "episodes_per_step": 4},
     "token-classifier": {},
 }
 _SAME_WEIGHTS = {"protobert": ("protobert", "nnshot", "structshot")}
+_SIDE_BY_SIDE = {"episodes_at_once": 8, "tokens_at_once": 12_000}  # leaves room for other cells
+_ADAPTATION: dict[str, dict[str, Any]] = {
+    "container": _SIDE_BY_SIDE,
+    "decommeta": _SIDE_BY_SIDE,
+    "token-classifier": {
+        "steps": 40,
+        "learning_rate": 1e-4,
+        "tuning": {"tune": "top", "top_layers": 6},
+        **_SIDE_BY_SIDE,
+    },
+}
+VALIDATED = ("news-1", "inter-5w1")
 
 
-def baseline_cells(column: str, seed: int) -> list[Cell]:
-    """Every other system; those that share their training are scored with the same weights."""
+def trained_alike(columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """The columns, those together that are trained on the same data in the same way."""
+    groups: dict[str, list[str]] = {}
+    for column in columns:
+        groups.setdefault(repr(COLUMNS[column].data), []).append(column)
+    return [tuple(group) for group in groups.values()]
+
+
+def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
+    """Every other system, for a column and `also` for others that are trained alike.
+
+    Those that share their training are scored with the same weights. With the first seed some
+    columns also say how training went on validation data.
+    """
+    validates = column in VALIDATED and seed == SEEDS[0]
     return [
         Cell(
             method,
             column,
             seed,
-            {"method": method, "training": training},
-            tuple(Scoring(name, method=name) for name in _SAME_WEIGHTS.get(method, (method,))),
+            {"method": method, "training": _schedule(method, column)},
+            tuple(
+                Scoring(name, method=name, adaptation=_ADAPTATION.get(name))
+                for name in _SAME_WEIGHTS.get(method, (method,))
+            ),
+            also,
+            validation_episodes=32 if validates else 0,
         )
-        for method, training in _BASELINES.items()
+        for method in _BASELINES
     ]
+
+
+def _schedule(method: str, column: str) -> dict[str, Any]:
+    """How a method trains for a column."""
+    schedule = _BASELINES[method]
+    if method == "container" and COLUMNS[column].protocol == "fewnerd":
+        return schedule | {"steps": 530}  # one pass over the sentences, as in the other columns
+    if method == "l-tapnet-cdt" and column.endswith("5"):
+        return schedule | {"episodes_per_step": 1}  # every query sentence goes with every other
+    return schedule

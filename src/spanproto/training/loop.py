@@ -1,7 +1,8 @@
 """Training a method: T steps over its episodes or sentences.
 
 A run lives in one folder: `config.yaml`, `log.jsonl`, `last.safetensors` (the state to resume
-from) and `model/` (the best model on the validation episodes, or the last one without any).
+from) and `model/` (the best model on the validation episodes, or the last one without any or
+with `training.keep=last`).
 """
 
 from collections.abc import Iterator
@@ -160,12 +161,13 @@ class Trainer:
                 yield batch
 
     def _validate(self, step: int, bar: Any) -> dict[str, Any]:
-        """Score the validation episodes and keep the model if it is the best so far."""
+        """Score the validation episodes; the model that is the best so far is kept, if wanted."""
         report: Report = evaluate(self.model, self.valid, self.config.data.protocol)
         f1 = report.micro.f1
         if f1 > self.progress.best_f1:
             self.progress.best_f1, self.progress.best_step = f1, step
-            save_model(self.model, self.folder / "model")
+            if self.settings.keep == "best":
+                save_model(self.model, self.folder / "model")
         best = f"best {self.progress.best_f1:.2f} at step {self.progress.best_step}"
         bar.write(f"step {step}: validation F1 {f1:.2f} ({best})")
         return {
@@ -177,7 +179,7 @@ class Trainer:
         }
 
     def _save(self) -> None:
-        if not self.valid:
+        if not self.valid or self.settings.keep == "last":
             save_model(self.model, self.folder / "model")
         save_state(self.folder, self.config, self.progress, self.model, self.optimizer)
 

@@ -65,6 +65,7 @@ class TrainingConfig:
     log_every: int = 10
     validate_every: int = 200
     checkpoint_every: int = 200
+    keep: Literal["best", "last"] = "best"  # of the models that were validated
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
