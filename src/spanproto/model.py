@@ -181,7 +181,13 @@ class SpanProto(Method):
             terms = self.meta_gradients(batch, weight, seed)
         else:
             both = objective.extractor_data == "support+query"
-            terms = losses(self, batch, joint=weight > 0, extract_from_query=both)
+            terms = losses(
+                self,
+                batch,
+                joint=weight > 0,
+                extract_from_query=both,
+                negatives=objective.negatives,
+            )
             terms.total(weight).backward()  # type: ignore[no-untyped-call]
         total = terms.total(weight)
         return {"loss": total, **terms._asdict(), "lambda": torch.full_like(total, weight)}

@@ -17,6 +17,7 @@ from torch import Tensor
 from spanproto.batch import EpisodeBatch, SpanPlaces
 from spanproto.classifier import margin_loss, prototype_loss
 from spanproto.config import require
+from spanproto.extractor import thinned
 from spanproto.meta import MetaConfig
 
 if TYPE_CHECKING:
@@ -30,11 +31,13 @@ class ObjectiveConfig:
     extractor_steps: int = 200  # T': lambda = 0 in the steps before this one
     joint_weight: float = 1.0  # lambda afterwards
     extractor_data: Literal["support", "support+query"] = "support"
+    negatives: float = 1.0  # share of the spans apart from all entities that a step looks at
     meta: MetaConfig = field(default_factory=MetaConfig)
 
     def __post_init__(self) -> None:
         require(self.extractor_steps >= 0, "objective.extractor_steps must not be negative")
         require(self.joint_weight >= 0, "objective.joint_weight must not be negative")
+        require(0 <= self.negatives <= 1, "objective.negatives is a share, between 0 and 1")
 
     def joint_weight_at(self, step: int) -> float:
         """Line 3 of Algorithm 1: lambda in step 1..T."""
@@ -61,19 +64,24 @@ def losses(
     *,
     joint: bool = True,
     extract_from_query: bool = False,
+    negatives: float = 1.0,
     leave_one_out: bool = False,
 ) -> Losses:
     """Span, prototypical and margin loss of a batch of episodes.
 
     With `joint` false only the extractor learns (lambda = 0 in Algorithm 1). The extractor's
-    training data is the support set, and with `extract_from_query` the query sentences too. Where
-    the support set is its own query set, `leave_one_out` keeps each span out of its own prototype.
+    training data is the support set, and with `extract_from_query` the query sentences too, of
+    which it sees the share `negatives` of the spans apart from all entities. Where the support set
+    is its own query set, `leave_one_out` keeps each span out of its own prototype.
     """
     encoded = model.encode(batch)
     scores = model.extractor(encoded.start, encoded.end)  # (S, L, L)
     gold = model.gold_matrix(encoded)
     entities = gold | model.others_matrix(encoded)
-    span = span_loss(model, encoded, scores, entities, extract_from_query)
+    seen = encoded
+    if negatives < 1:
+        seen = encoded._replace(cells=thinned(encoded.cells, entities, negatives))
+    span = span_loss(model, seen, scores, entities, extract_from_query)
     if not joint:
         return Losses(span, torch.zeros_like(span), torch.zeros_like(span))
     states = model.mention_states(encoded)
