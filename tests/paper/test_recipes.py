@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from command import refused, spanproto
 
-from spanproto.paper import RECIPES, main_results, recipe_named
+from spanproto.paper import RECIPES
 from spanproto.paper.page import QUICK
 
 BEYOND = {"nested", "slot-filling", "grid-search", "tpe-search"}  # have tests of their own
 OWN = [name for name in RECIPES if name not in BEYOND]
+PICTURES = ("boundary-matrix", "hyper-parameters-news-1", "span-map")
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +20,7 @@ def results(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Pat
     folder = tmp_path_factory.mktemp("paper")
     done = spanproto("paper", *OWN, "--quick", "--encoder", tiny_encoder, "-o", folder)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.count(QUICK) == len(OWN)
     return folder
 
 
@@ -33,3 +35,77 @@ def test_a_recipe_writes_its_page(results: Path, name: str) -> None:
     assert content["tables"]
     assert all((results / source).exists() for source in content["sources"])
     assert bool(content["sources"]) == (name != "drawings")
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_says_that_it_is_quick(results: Path, name: str) -> None:
+    assert (results / "paper" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    drawing = (results / "paper" / f"{name}.svg").read_text("utf-8")
+    assert 'id="draft"' in drawing
+    owner = next(recipe for recipe in RECIPES.values() if name in recipe.pictures)
+    page = (results / "paper" / f"{owner.name}.md").read_text("utf-8")
+    assert f"]({name}.png)" in page
+
+
+def test_what_was_measured_is_not_measured_again(results: Path, tiny_encoder: Path) -> None:
+    def stamps() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in (results / "paper/cells").rglob("*.json")}
+
+    before = stamps()
+    lost = results / "paper/cells/news-1/theta-0.95.12.json"
+    lost.unlink()
+    command = ("paper", "margin", "hyper-parameters", "--quick", "--encoder", tiny_encoder)
+    assert spanproto(*command, "-o", results).returncode == 0
+    after = stamps()
+    assert after.keys() == before.keys()
+    assert [path for path in after if after[path] != before[path]] == [lost]
+
+
+def test_pages_and_pictures_are_made_from_the_files_alone(results: Path, tmp_path: Path) -> None:
+    cells = tmp_path / "paper"
+    cells.mkdir()
+    (cells / "cells").symlink_to(results / "paper" / "cells")
+    done = spanproto("paper", *OWN, "--draw-only", "--quick", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in OWN:
+        for suffix in (".md", ".json"):
+            written = (cells / f"{name}{suffix}").read_text("utf-8")
+            assert written == (results / "paper" / f"{name}{suffix}").read_text("utf-8")
+    assert all((cells / f"{name}.svg").exists() for name in PICTURES)
+
+
+def test_the_report_has_every_recipe(results: Path) -> None:
+    assert spanproto("paper", "--report", "-o", results).returncode == 0
+    report = (results / "paper.md").read_text("utf-8")
+    for recipe in RECIPES.values():
+        assert f"\n## {recipe.title}\n\n{recipe.place}" in report
+    assert "](paper/span-map.png)" in report
+
+
+def test_without_a_name_the_recipes_are_listed() -> None:
+    done = spanproto("paper")
+    assert done.returncode == 0
+    for name, recipe in RECIPES.items():
+        (line,) = [line for line in done.stdout.splitlines() if line.split()[0] == name]
+        assert recipe.place in line
+
+
+def test_every_table_and_figure_of_the_paper_has_a_recipe() -> None:
+    places = " ".join(recipe.place for recipe in RECIPES.values())
+    for number in range(1, 11):
+        assert f"Table {number} " in places
+    for number in (3, 4, 5):
+        assert f"Figure {number} " in places
+    assert "Figures 1 and 2" in places
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    def said(*arguments: object) -> str:
+        return refused(spanproto("paper", *arguments, "-o", tmp_path))
+
+    assert "there is no recipe 'margins'; did you mean 'margin'" in said("margins", "--quick")
+    assert "give --data DIR, or --quick" in said("margin")
+    there = ("margin", "--data", tmp_path)
+    assert "there is no column 'news-2'" in said(*there, "--columns", "news-2")
+    assert "'x' is not a whole number" in said(*there, "--seeds", "12,x")
+    assert "no such file" in said(*there, "--columns", "news-1")

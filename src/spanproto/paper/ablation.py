@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from spanproto.experiments.cells import Cell, Scoring
 from spanproto.experiments.systems import spanproto_cell
 from spanproto.paper import published
 from spanproto.paper.comparison import (
+    F1,
     Row,
     averages,
     comparison,
@@ -56,11 +58,11 @@ _NAMES = {
 }
 _WHY = {
     PLAIN: "no span is rejected here, and the candidates are the extractor's own",
-    REJECTING: "as above, with the paper's rejection of spans farther than r",
-    "no-extractor": "one training on words for either, and the encoder is another",
-    "all-spans": "the paper has no such row: without boundaries every short span competes",
-    "no-classifier": "the clusters begin at the means of the types here, which keeps their names",
-    "no-margin": "the margin's loss is what is left out; nothing is rejected with or without it",
+    REJECTING: "spans farther than r = 3 from every prototype are dropped, as in the paper",
+    "no-extractor": "three of the paper's four averages of this row are ProtoBERT's",
+    "all-spans": "the paper has no such row; without boundaries all short spans compete",
+    "no-classifier": "the clusters begin at the means of the types, which keeps their names",
+    "no-margin": "only the loss is left out, since nothing is rejected with it either",
 }
 
 
@@ -87,10 +89,32 @@ def _rows(figures: Mapping[str, Mapping[str, float]]) -> list[Row]:
         Row(adapted(REJECTING), "SpanProto, rejecting beyond r, fine-tuned"),
     ]
     for name, title in _NAMES.items():
-        rows.append(Row(name, title, figures.get(name, {}), _WHY[name]))
+        rows.append(Row(name, title, figures.get(name, {})))
         if name != "no-extractor":  # words are not fine-tuned to support sets
             rows.append(Row(adapted(name), f"{title}, fine-tuned"))
     return rows
+
+
+def _costs(
+    scores: Scores, figures: Mapping[str, Mapping[str, float]], columns: Sequence[str]
+) -> list[str]:
+    """A sentence on each variant: what leaving the part out costs, in the paper and here."""
+    found = []
+    for name, title in _NAMES.items():
+        own = figures.get(name, {})
+        there, here = [], []
+        for column in columns:
+            whole, part = (scores.values(column, scoring, *F1) for scoring in (PLAIN, name))
+            if whole and part:
+                here.append(fmean(whole) - fmean(part))
+                there += [figures[PLAIN][column] - own[column]] if column in own else []
+        if here:
+            paper = f"{fmean(there):.1f} points in the paper and " if there else ""
+            number = f" (mean of {len(here)} columns)" if len(here) > 1 else ""
+            found.append(
+                f"{title}: costs {paper}{fmean(here):.1f} points here{number}: {_WHY[name]}."
+            )
+    return found
 
 
 @dataclass(frozen=True)
@@ -113,7 +137,8 @@ class Ablation(Recipe):
         """Published and measured F1 of each variant."""
         rows = _rows(self.published)
         tables = comparison(scores, rows, self.columns)
-        return Page(f"Pooled micro F1. {scores.described()}", tables, remarks(rows, tables))
+        found = [*remarks(rows, tables), *_costs(scores, self.published, self.columns)]
+        return Page(f"Pooled micro F1. {scores.described()}", tables, found)
 
 
 @dataclass(frozen=True)
@@ -142,7 +167,8 @@ class AblationAverages(Recipe):
             "run, and two of these settings, whose published figures are those of Tables 8 and 9. "
             f"{scores.described()}"
         )
-        return Page(setting, [table, detail], remarks(rows, [detail]))
+        found = [*remarks(rows, [detail]), *_costs(scores, in_detail, SWEEP_COLUMNS)]
+        return Page(setting, [table, detail], found)
 
 
 SHORT = AblationAverages()

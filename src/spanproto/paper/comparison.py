@@ -93,9 +93,9 @@ def averages(
 
 
 def remarks(rows: Sequence[Row], tables: Sequence[Table]) -> list[str]:
-    """A sentence on each system that was published and measured: how far apart, and why."""
+    """A sentence on each system with a reason: how far from the published figures, and why."""
     found = []
-    for row in rows:
+    for row in (row for row in rows if row.why):
         gaps = [gap for gap in _gaps(row, tables) if gap is not None]
         if gaps:
             found.append(f"{row.title}: {_distance(gaps)}: {row.why}.")

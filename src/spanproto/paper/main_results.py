@@ -14,16 +14,9 @@ from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
 from spanproto.paper.variants import ADAPTED, PLAIN, RELEASED, places_of
 
-_BRIEFLY = "another encoder, and a training of its own settings that is shorter here"
 _WHY = {
-    "protobert": _BRIEFLY,
     "nnshot": "the weights are ProtoBERT's of the row above, as in the original",
-    "structshot": "NNShot's row with Viterbi on top, so what moves that row moves this one",
-    "container": "500 steps of 32 sentences here, an epoch over more data there",
-    "matching-network": _BRIEFLY,
-    "l-tapnet-cdt": "500 steps of 2 episodes here, and words of another tokenizer",
-    "esd": "1000 steps of 2 episodes here, and another encoder",
-    "decommeta": "300 meta-steps here, with both stages on the encoder named above",
+    "structshot": "NNShot with Viterbi on top, so what moves that row moves this one",
     PLAIN: "only spans that the extractor finds by itself are candidates here",
     ADAPTED: "a copy is fine-tuned to the support set of each episode, which the paper does not do",
     RELEASED: (
@@ -61,7 +54,7 @@ class MainResults(Recipe):
     def page(self, scores: Scores) -> Page:
         """Published and measured F1 of each system."""
         rows = [
-            Row(name, METHODS[name].title, figures, _WHY[name])
+            Row(name, METHODS[name].title, figures, self._why(scores, name))
             for name, figures in self.published.items()
         ]
         own = self.published[PLAIN]
@@ -70,6 +63,18 @@ class MainResults(Recipe):
         tables = comparison(scores, rows, self.columns)
         setting = f"Pooled micro F1. {self.setting} {scores.described()}"
         return Page(setting, tables, remarks(rows, tables))
+
+    def _why(self, scores: Scores, name: str) -> str:
+        """Why a system's figures differ: its length of training, if nothing better is known."""
+        if name in _WHY:
+            return _WHY[name]
+        steps = sorted(
+            content["model"]["origin"]["training_config"]["steps"]
+            for column in self.columns
+            for content in scores.read(column, name)
+        )
+        length = " to ".join(str(number) for number in dict.fromkeys(steps[:1] + steps[-1:]))
+        return f"{length} steps of training here, by its own settings, on another encoder"
 
 
 FEWNERD = MainResults(

@@ -1,0 +1,77 @@
+"""What is noted of a model for a picture is what the model says."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import synthetic
+from sklearn.cluster import KMeans
+from torch import tensor
+
+from spanproto.clustering import k_means
+from spanproto.data.types import Sentence, Span
+from spanproto.model import SpanProto
+from spanproto.paper.boundary_case import look_at_boundaries
+from spanproto.paper.datasets import counts
+from spanproto.paper.span_map import in_own_axes, look_at_spans
+from spanproto.plots.boundary_matrix import boundary_probabilities
+from spanproto.plots.prototypes import distances, placed_spans
+
+
+def test_the_boundaries_of_a_sentence_are_the_models(eager_model: SpanProto) -> None:
+    episodes = [synthetic.varied_episode(seed) for seed in range(3)]
+    noted = look_at_boundaries(eager_model, episodes)
+    sentences = [sentence for episode in episodes for sentence in episode.query]
+    sentence = next(one for one in sentences if list(one.words) == noted["words"])
+    matrix = np.array(noted["probabilities"], dtype=float)
+    expected = boundary_probabilities(eager_model, sentence)
+    np.testing.assert_allclose(matrix, expected, atol=1e-4)
+    assert [Span(*span) for span in noted["labelled"]] == list(sentence.spans)
+    assert noted["found"]
+
+
+def test_a_sentence_of_another_length_is_taken_if_there_is_no_other(
+    eager_model: SpanProto,
+) -> None:
+    episode = synthetic.episode(0)
+    short = Sentence(("the", "animala"), (Span(1, 2, "animal"),))
+    noted = look_at_boundaries(
+        eager_model, [type(episode)(episode.types, episode.support, (short,))]
+    )
+    assert noted["words"] == ["the", "animala"]
+
+
+def test_spans_are_noted_with_their_distances(eager_model: SpanProto) -> None:
+    episode = synthetic.episode(1)
+    noted, placed = look_at_spans(eager_model, [episode]), placed_spans(eager_model, episode)
+    places, number = np.array(noted["places"]), len(placed.points)
+    real = distances(
+        np.stack([point.vector for point in placed.points]),
+        np.stack(list(placed.prototypes.values())),
+    )
+    np.testing.assert_allclose(distances(places[:number], places[number:]), real, atol=1e-2)
+    assert noted["types"] == list(placed.prototypes)
+    assert noted["radius"] == placed.radius
+    assert Counter(noted["kinds"]) == Counter(point.kind for point in placed.points)
+
+
+def test_turning_keeps_distances() -> None:
+    vectors = np.random.default_rng(0).normal(size=(5, 40))
+    turned = in_own_axes(vectors)
+    assert turned.shape == (5, 5)
+    np.testing.assert_allclose(distances(turned, turned), distances(vectors, vectors), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_clusters_of_the_ablation_are_those_of_scikit_learn(seed: int) -> None:
+    points = np.random.default_rng(seed).normal(size=(30, 4)).astype(np.float32)
+    first = points[:5]
+    expected = KMeans(5, init=first, n_init=1, tol=0).fit(points).cluster_centers_
+    found = k_means(tensor(points), tensor(first), tensor(np.ones((30, 5), bool)))
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-4)
+
+
+def test_a_sentence_counts_once(tmp_path) -> None:
+    path = tmp_path / "one.txt"
+    path.write_text("Paris\tcity\nis\tO\n\nParis\tcity\nis\tO\n\nhere\tO\n", "utf-8")
+    assert counts([path, path]) == {"types": 1, "sentences": 2, "entities": 1}
