@@ -109,12 +109,8 @@ class GridSearch(Recipe):
 
 def validation_column(tested: Column) -> Column:
     """The column with the benchmark's validation data in the place of the test data."""
-    if tested.setting is None:
-        file = tested.test_file.replace("test", "valid")
-        return replace(tested, name=f"{tested.name}-valid", test_file=file)
-    benchmark = tested.name.partition("-")[0]
-    file = tested.test_file.replace("test.txt", "dev.txt")
-    types = f"{benchmark}/dev"
+    (file,) = tested.validation["valid"]
+    types = tested.validation.get("valid_types")
     return replace(tested, name=f"{tested.name}-valid", test_file=file, test_types=types)
 
 
