@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run test lint docs tables model results-transfer results-rules clean data-given
+.PHONY: help run test lint docs tables paper-quick model results-transfer results-rules clean data-given
 .PHONY: results-crossdomain results-fewnerd results-baselines
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -22,8 +22,12 @@ lint: $(VENV)/ready  ## check style and types
 docs: $(VENV)/ready-docs  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-tables: $(VENV)/ready  ## write results/README.md from the measured files
+tables: $(VENV)/ready  ## write results/README.md and results/paper.md from the measured files
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/spanproto paper all --draw-only --report > /dev/null
+
+paper-quick: $(VENV)/ready  ## every table and figure of the paper on a bundled sample, to see that it runs
+	$(BIN)/spanproto paper all --quick --workers 2
 
 model: data-given $(VENV)/ready  ## train and measure the built-in model again: make model DATA=... ENCODER=...
 	for run in default default-held-out; do \

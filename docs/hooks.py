@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 from spanproto.adaptation import AdaptationConfig
 from spanproto.encoder import EncoderConfig
 from spanproto.methods import METHODS, method_named
+from spanproto.paper import RECIPES
 from spanproto.training.settings import DataConfig, TrainingConfig
 
 
@@ -26,6 +27,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "adaptation settings": sections(AdaptationConfig, "adaptation"),
         "methods": method_table(),
         "measured results": measured_results(),
+        "recipes": recipe_table(),
     }
     for name, text in filled.items():
         markdown = markdown.replace(f"{{{{ {name} }}}}", text)
@@ -36,6 +38,12 @@ def measured_results() -> str:
     """The page of the measured results without its title."""
     page = Path(__file__).parents[1] / "results" / "README.md"
     return page.read_text("utf-8").partition("\n")[2].strip()
+
+
+def recipe_table() -> str:
+    """All recipes, as `spanproto paper` lists them."""
+    rows = [f"| `{name}` | {one.place} | {one.title} |" for name, one in RECIPES.items()]
+    return "\n".join(["| name | in the paper | what it is |", "| --- | --- | --- |", *rows])
 
 
 def method_table() -> str:

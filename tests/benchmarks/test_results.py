@@ -28,15 +28,20 @@ def test_the_readme_shows_the_measured_figures() -> None:
     assert f"takes {tables.load('training-step.json')['ratio']:.2f} times as long" in readme
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "results").rglob("*.json")), ids=lambda p: str(p.relative_to(ROOT))
+MEASURED = sorted(
+    path
+    for path in (ROOT / "results").rglob("*.json")
+    if path.parent.name != "paper"  # pages made of files that are measured
 )
+
+
+@pytest.mark.parametrize("path", MEASURED, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_result_says_where_it_came_from(path: Path) -> None:
     content = json.loads(path.read_text("utf-8"))
     made = content["provenance"]
     for name in ("command", "commit", "data", "hardware"):
         assert made[name], name
-    assert made["seed"] or content["seeds"]
+    assert made["seed"] or "seeds" in content
     assert len(made["commit"]) == 40
     assert not any(word.startswith("/") for word in made["command"].split())
 

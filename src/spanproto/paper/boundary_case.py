@@ -40,11 +40,11 @@ class BoundaryCase(Recipe):
         setting = (
             "The paper shows a sentence in which mentions nest. Here it is, of the query sentences "
             f"of {WORDS.start} to {WORDS.stop - 1} words in the first {EPISODES} test episodes, "
-            "the first one with the most spans found inside others, so that nesting can be seen. "
+            "the first one with the most spans found inside others, so that nesting can be seen."
         )
         found = scores.read(COLUMN, SCORING)
         tables = [_table(content) for content in found[:1]]
-        return Page(setting + scores.described(), tables, [_remark(found[0])] if found else ())
+        return Page(f"{setting} {scores.described()}", tables, [_remark(found[0])] if found else ())
 
     def figures(self, scores: Scores) -> "Mapping[str, Figure]":
         """The heat map with labelled and found cells marked."""

@@ -115,7 +115,7 @@ def _mean(cells: Sequence[Cell]) -> Entry:
     figures = [entry.published for entry in entries if entry.published is not None]
     measured = [entry.mean for entry in entries if entry.mean is not None]
     return Entry(
-        fmean(figures) if figures else None,
+        fmean(figures) + 1e-9 if figures else None,  # a half is rounded up, as in the paper
         (fmean(measured),) if len(measured) == len(entries) else (),
     )
 

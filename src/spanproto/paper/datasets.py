@@ -93,7 +93,7 @@ class Datasets(Recipe):
 _REMARKS = (
     "Few-NERD: its dev and test sentences are all at hand for INTER, of those for training 13 %.",
     "OntoNotes, CoNLL-03, GUM, WNUT-17: only what was drawn into the test episodes of Hou et al. "
-    "(2020) is at hand, and a sentence is labelled with the types of its episode alone.",
+    "(2020) is at hand; those of GUM alone have more entities than the paper counts for all of it.",
 )
 
 

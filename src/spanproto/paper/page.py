@@ -6,9 +6,9 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from spanproto.display import table
+from spanproto.paper.scores import NOT_RUN as NOT_RUN
 
 MINUS = "\N{MINUS SIGN}"
-NOT_RUN = "not run yet"
 QUICK = (
     "QUICK FORM: a small encoder, a bundled sample and a handful of steps. It shows that the "
     "recipe runs; none of its figures means anything."

@@ -8,6 +8,7 @@ from typing import Any
 
 TABLES = ("crossdomain", "fewnerd", "baselines")  # filled by benchmarks/results.py
 OWN = "paper/cells"
+NOT_RUN = "not run yet"
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,10 @@ class Scores:
         return tuple(self._values(column, scoring, keys))
 
     def described(self) -> str:
-        """How what was read was measured, in one sentence; nothing if nothing was."""
+        """How what was read was measured, in one sentence."""
         made = [content["provenance"] for content in self.sources.values()]
         if not made:
-            return ""
+            return f"{NOT_RUN.capitalize()}."
         models = [content["model"] for content in self.sources.values() if "model" in content]
         encoders = {Path(model["config"]["encoder"]["name"]).name for model in models}
         seeds = {run["seed"] for run in made}

@@ -66,4 +66,4 @@ class SpanExtraction(Recipe):
             "F1 of the boundaries of what is predicted, types ignored; averages over the settings "
             f"of each benchmark. {scores.described()}"
         )
-        return Page(setting, [table, measured], remarks(_ROWS, [table]))
+        return Page(setting, [table, *([measured] if rows else [])], remarks(_ROWS, [table]))
