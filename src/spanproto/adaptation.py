@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from spanproto.methods.base import Method, Prediction
 
 AfterStep = Callable[[int, Model], bool]
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class AdaptationConfig:
     weight_decay: float = 0.01
     joint_weight: float = 1.0  # lambda of Algorithm 1
     leave_one_out: bool = False  # keep a support span out of its own prototype
+    recall: bool = False  # in the decision, also ask the weights before the fine-tuning
     dropout: bool = True
     seed: int = 42
     tuning: TuningConfig = field(default_factory=TuningConfig)
@@ -78,6 +80,8 @@ def adapt(
     with torch.random.fork_rng(devices=_gpus(model)):
         torch.manual_seed(config.seed)
         adapted = stack(model.for_episodes(episodes), len(episodes), config.tuning)
+        if config.recall:
+            adapted.recall(model)
         optimizer = _optimizer(adapted, config)
         batches = _batches(adapted, episodes, config, batch)
         with frozen_layers_remembered(adapted.encoder):
@@ -223,20 +227,30 @@ def predict_adapted(
     config: AdaptationConfig,
     candidates: CandidateRule = "model",
 ) -> Iterator[Sequence[Prediction]]:
-    """Adapt to each episode's support set, then predict its query sentences, in order.
+    """Adapt to each episode's support set, then predict its query sentences, in order."""
+    model = model.with_candidates(candidates)
+    return ask_adapted(model, episodes, config, lambda adapted, group: adapted.predict(group))
+
+
+def ask_adapted(
+    model: Model,
+    episodes: Sequence[Episode],
+    config: AdaptationConfig,
+    ask: Callable[[Model, Sequence[Episode]], Sequence[Answer]],
+) -> Iterator[Answer]:
+    """What the model says of each episode once it is adapted to its support set, in order.
 
     Episodes of similar size are adapted side by side, so all of them are done before the first
-    result comes out.
+    answer comes out.
     """
-    model = model.with_candidates(candidates)
-    results: dict[int, Sequence[Prediction]] = {}
+    answers: dict[int, Answer] = {}
     for numbers in _groups(model, episodes, config):
         group = [episodes[number] for number in numbers]
         alone = len(group) == 1
         adapted = adapt_to_one(model, group[0], config) if alone else model.adapted(group, config)
-        results.update(zip(numbers, adapted.predict(group), strict=True))
+        answers.update(zip(numbers, ask(adapted, group), strict=True))
         del adapted
-    return (results[number] for number in range(len(episodes)))
+    return (answers[number] for number in range(len(episodes)))
 
 
 def _groups(

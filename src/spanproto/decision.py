@@ -1,8 +1,9 @@
 """The decision on a candidate: two thresholds in a row, or one score that weighs all evidence.
 
 `two-stage` is the paper's: the boundary's probability must reach theta, and the nearest prototype
-must lie within r. `joint` turns boundary score, type probability and distance into the odds that
-the span is an entity of the type; a span too faint for one stage alone can be saved by the other.
+must lie within r. `joint` turns boundary score, type probability, distance and length into the odds
+that the span is an entity of the type; a span too faint for one stage alone can be saved by the
+other. Where a model was fine-tuned to the support set, what it said before is evidence too.
 The odds are those of a logistic regression, so once fitted on held-out episodes a score of 0.8
 means that four of five such predictions are right.
 """
@@ -27,6 +28,8 @@ class DecisionConfig:
     boundary_weight: float = 1.0  # of the boundary score f, which is the boundary's log-odds
     type_weight: float = 1.0  # of the type's log-probability, Eq. 8
     distance_weight: float = 0.0  # of the distance to the type's prototype
+    before_weight: float = 0.0  # of the boundary score before fine-tuning, where that is recalled
+    length_weight: float = 0.0  # of the logarithm of the number of words
     bias: float = 0.0
 
     def __post_init__(self) -> None:
@@ -35,32 +38,55 @@ class DecisionConfig:
 
 
 def log_odds(
-    boundary: Tensor, type_log_probability: Tensor, distance: Tensor, config: DecisionConfig
+    boundary: Tensor,
+    type_log_probability: Tensor,
+    distance: Tensor,
+    config: DecisionConfig,
+    *,
+    before: Tensor | float = 0.0,
+    log_length: Tensor | float = 0.0,
 ) -> Tensor:
     """The log-odds (M, T) that each of M spans is an entity of each of T types.
 
-    `boundary` is the boundary score f (M, 1); the other two are (M, T).
+    `boundary` is the boundary score f (M, 1), as is that `before` fine-tuning, and `log_length`
+    is of that shape too; the other two are (M, T).
     """
     return (
         config.boundary_weight * boundary
         + config.type_weight * type_log_probability
         + config.distance_weight * distance
+        + config.before_weight * before
+        + config.length_weight * log_length
         + config.bias
     )
 
 
 def fit_weights(
-    boundary: Tensor, type_log_probability: Tensor, distance: Tensor, correct: Tensor
+    boundary: Tensor,
+    type_log_probability: Tensor,
+    distance: Tensor,
+    correct: Tensor,
+    *,
+    before: Tensor | None = None,
+    log_length: Tensor | None = None,
 ) -> dict[str, float]:
     """The weights of `log_odds` that make the scores of N predictions true, by maximum likelihood.
 
     All are (N,); `correct` says whether a span is an entity of its type. A slight pull towards 0
     keeps the weights finite where the evidence separates right from wrong.
     """
-    evidence = torch.stack((boundary, type_log_probability, distance), 1).double()  # (N, 3)
+    given = {
+        "boundary_weight": boundary,
+        "type_weight": type_log_probability,
+        "distance_weight": distance,
+        "before_weight": before,
+        "length_weight": log_length,
+    }
+    columns = {name: values for name, values in given.items() if values is not None}
+    evidence = torch.stack(tuple(columns.values()), 1).double()  # (N, E)
     mean, spread = evidence.mean(0), evidence.std(0, unbiased=False).clamp(min=1e-6)
-    scaled = F.pad((evidence - mean) / spread, (0, 1), value=1.0)  # (N, 4)
-    weights = torch.zeros(4, dtype=torch.double, requires_grad=True)
+    scaled = F.pad((evidence - mean) / spread, (0, 1), value=1.0)  # (N, E + 1)
+    weights = torch.zeros(len(columns) + 1, dtype=torch.double, requires_grad=True)
     optimizer = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
@@ -71,10 +97,9 @@ def fit_weights(
         return value
 
     optimizer.step(loss)  # type: ignore[no-untyped-call]
-    slopes = weights.detach()[:3] / spread
-    bias = weights.detach()[3] - (slopes * mean).sum()
-    names = ("boundary_weight", "type_weight", "distance_weight", "bias")
-    return dict(zip(names, [*slopes.tolist(), bias.item()], strict=True))
+    slopes = weights.detach()[:-1] / spread
+    bias = weights.detach()[-1] - (slopes * mean).sum()
+    return dict(zip((*columns, "bias"), [*slopes.tolist(), bias.item()], strict=True))
 
 
 def expected_calibration_error(scores: Tensor, correct: Tensor, bins: int = 10) -> float:

@@ -35,6 +35,7 @@ class Candidate(NamedTuple):
     distances: tuple[float, ...]
     type_probabilities: tuple[float, ...]
     scores: tuple[float, ...]  # see `decision`
+    boundary_before: float = 0.0  # f before the fine-tuning, if that is recalled
 
     @property
     def boundary_probability(self) -> float:
@@ -136,7 +137,7 @@ def judge(
         proposed = _handed_in(model, encoded, scores, decoding)
     else:
         proposed = _proposed(model, encoded, scores, None if joint else decoding)
-    evidence = _weigh(model, encoded, proposed, prototypes)
+    evidence = _weigh(model, encoded, proposed, prototypes, episodes)
     labels = [label for episode in episodes for label in episode.types]
     least = model.config.decision.threshold if joint else 0.0
     limit = torch.tensor([(thresholds or {}).get(label, least) for label in labels])
@@ -162,6 +163,7 @@ class Evidence(NamedTuple):
     distance: Tensor  # (M, slots)
     probability: Tensor  # (M, slots), Eq. 8
     scores: Tensor  # (M, slots), the probability of being an entity of that type
+    before: Tensor  # (M,), the boundary score before fine-tuning, or 0
 
     @property
     def score(self) -> Tensor:
@@ -201,21 +203,52 @@ def _handed_in(
 
 
 def _weigh(
-    model: SpanProto, encoded: EncodedBatch, proposed: Proposed, prototypes: Prototypes
+    model: SpanProto,
+    encoded: EncodedBatch,
+    proposed: Proposed,
+    prototypes: Prototypes,
+    episodes: Sequence[Episode],
 ) -> Evidence:
-    """Distances, type probabilities and scores of the proposed spans."""
+    """Distances, type probabilities and scores of the proposed spans.
+
+    Where the model recalls what it was before fine-tuning, probabilities and distances are the
+    (geometric) means of both.
+    """
+    spans = proposed.spans
+    log_p, distance, allowed = _typing(model, encoded, spans, prototypes)
+    before = torch.zeros_like(proposed.boundary)
+    if model.before is not None:
+        earlier = model.before.eval()
+        recalled = earlier.encode(encoded.batch)
+        others = _typing(earlier, recalled, spans, support_prototypes(earlier, episodes))
+        log_p, distance = (log_p + others[0]) / 2, (distance + others[1]) / 2
+        matrix = earlier.extractor(recalled.start, recalled.end)
+        before = matrix[spans.sentence, spans.start, spans.end - 1]
+    odds = log_odds(
+        proposed.boundary[:, None],
+        log_p,
+        distance,
+        model.config.decision,
+        before=before[:, None],
+        log_length=(spans.end - spans.start).log()[:, None],
+    )
+    scores = odds.masked_fill(~allowed, -torch.inf).sigmoid()
+    distance = distance.masked_fill(~allowed, torch.inf)
+    return Evidence(log_p.argmax(-1), distance, log_p.exp(), scores, before)
+
+
+def _typing(
+    model: SpanProto, encoded: EncodedBatch, spans: SpanPlaces, prototypes: Prototypes
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Log-probabilities of types, distances to prototypes, and which of these count, (M, slots)."""
     states = model.mention_states(encoded)
-    placement = model.place(states, proposed.spans, prototypes.centres)
+    placement = model.place(states, spans, prototypes.centres)
     log_p = type_log_probabilities(
         model.classifier.softmax_distance(placement.squared),
         placement.allowed,
-        _distance_to_none(model, states, proposed.spans, prototypes),
+        _distance_to_none(model, states, spans, prototypes),
     )
-    distance = model.classifier.margin_distance(placement.squared)
-    odds = log_odds(proposed.boundary[:, None], log_p, distance, model.config.decision)
-    scores = odds.masked_fill(~placement.allowed, -torch.inf).sigmoid()
-    distance = distance.masked_fill(~placement.allowed, torch.inf)
-    return Evidence(log_p.argmax(-1), distance, log_p.exp(), scores)
+    return log_p, model.classifier.margin_distance(placement.squared), placement.allowed
 
 
 def _distance_to_none(
@@ -290,9 +323,16 @@ def _by_sentence(
         for found in results[-1]:
             sentence_at[next(rows)] = found, episode, own
     spans = proposed.spans
-    columns = (spans.sentence, spans.start, spans.end, evidence.slot, proposed.boundary)
+    columns = (
+        spans.sentence,
+        spans.start,
+        spans.end,
+        evidence.slot,
+        proposed.boundary,
+        evidence.before,
+    )
     per_type = (evidence.distance, evidence.probability, evidence.scores)
-    for (row, start, end, slot, boundary), outcome, *values in sorted(
+    for (row, start, end, slot, boundary, before), outcome, *values in sorted(
         zip(
             zip(*(column.tolist() for column in columns), strict=True),
             outcomes,
@@ -305,6 +345,8 @@ def _by_sentence(
         distances, probabilities, scores = (tuple(table[own]) for table in values)
         label = episode.types[slot - own.start]
         found.append(
-            Candidate(start, end, label, outcome, boundary, distances, probabilities, scores)
+            Candidate(
+                start, end, label, outcome, boundary, distances, probabilities, scores, before
+            )
         )
     return results

@@ -97,6 +97,7 @@ class SpanProto(Method):
     Config = ModelConfig
     config: ModelConfig
     candidate_rule: "CandidateRule" = "model"
+    _before: "tuple[SpanProto, ...]" = ()  # in a tuple, or it would count as a part of the model
 
     def __init__(self, encoder: Encoder, config: ModelConfig) -> None:
         super().__init__(encoder, config)
@@ -213,6 +214,15 @@ class SpanProto(Method):
         weight = config.joint_weight if trains_classifier else 0.0
         terms = losses(self, batch, joint=weight > 0, leave_one_out=config.leave_one_out)
         return terms.total(weight)
+
+    def recall(self, before: "SpanProto") -> None:
+        """Count what the model says before its fine-tuning as evidence, too."""
+        self._before = (before,)
+
+    @property
+    def before(self) -> "SpanProto | None":
+        """The model before its fine-tuning, if it is asked too."""
+        return self._before[0] if self._before else None
 
     def predict(self, episodes: Sequence[Episode]) -> "list[list[SentencePrediction]]":
         """Candidate spans from the extractor, each given its nearest type or rejected."""

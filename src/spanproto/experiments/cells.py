@@ -4,6 +4,7 @@ Each score is a file of its own, written when it is known, so that a table that 
 where it stood. Cells run side by side in processes: training small batches leaves a GPU idle.
 """
 
+import gc
 import json
 import multiprocessing
 import shutil
@@ -17,7 +18,9 @@ from spanproto.data.files import atomic_writer
 from spanproto.experiments.columns import Column, column_named
 
 if TYPE_CHECKING:
+    from spanproto.adaptation import AdaptationConfig
     from spanproto.data.types import Episode
+    from spanproto.decision import DecisionConfig
     from spanproto.judging import CandidateRule
     from spanproto.methods.base import Method
 
@@ -31,6 +34,7 @@ class Scoring:
     adaptation: Mapping[str, Any] | None = None  # settings of the fine-tuning; None: none
     candidates: "CandidateRule" = "model"
     configure: Sequence[str] = ()  # settings of the model, each key=value
+    fit_decision: int = 0  # on so many validation episodes, before it is scored
     look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
     """What is noted of the trained model and the episodes in place of a score."""
 
@@ -109,12 +113,16 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     folder = grid.runs / grid.output.name / f"{cell.system}.{cell.column}.{cell.seed}"
     trained = method_named(cell.run.get("method", "spanproto")).trains_on is not None
     source = str(_train(grid, cell, folder) if trained else grid.encoder)
+    _free_memory()
     validation = _validation(folder)
     for one in cell.by_column():
         column = column_named(one.column)
         episodes = column.test_episodes(grid.data, grid.limit)
         for scoring in grid.missing(one):
-            content = _score(grid, one, column, source, scoring, episodes) | validation
+            try:
+                content = _score(grid, one, column, source, scoring, episodes) | validation
+            finally:
+                _free_memory()
             with atomic_writer(grid.file(one, scoring)) as stream:
                 stream.write(json.dumps(content, indent=2) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
@@ -143,6 +151,15 @@ def _train(grid: Grid, cell: Cell, folder: Path) -> Path:
     return train(RunConfig.of(content))
 
 
+def _free_memory() -> None:
+    """Give what is no longer used of the GPU's memory back to the cells that run beside this."""
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
 def _validation(folder: Path) -> dict[str, Any]:
     """F1 on the validation episodes after so many steps, if the run in the folder looked at any."""
     log = folder / "log.jsonl"
@@ -153,6 +170,19 @@ def _validation(folder: Path) -> dict[str, Any]:
         if "valid_f1" in record
     }
     return {"validation": curve} if curve else {}
+
+
+def _fitted(
+    grid: Grid, column: Column, model: Any, scoring: Scoring, settings: "AdaptationConfig | None"
+) -> "DecisionConfig":
+    """The decision that suits the column's validation episodes."""
+    from spanproto.calibration import fit_decision
+    from spanproto.training.settings import DataConfig
+    from spanproto.training.source import validation_episodes
+
+    count = min(scoring.fit_decision, grid.limit or scoring.fit_decision)
+    data = {**column.data, **column.validation, "root": str(grid.data), "valid_episodes": count}
+    return fit_decision(model, validation_episodes(DataConfig(**data)), settings)
 
 
 def _score(
@@ -171,6 +201,9 @@ def _score(
     settings = (
         model.adaptation({**(scoring.adaptation or {}), "seed": cell.seed}) if adapts else None
     )
+    if scoring.fit_decision:
+        own: Any = model.config
+        model.config = replace(own, decision=_fitted(grid, column, model, scoring, settings))
     if scoring.look is not None:
         findings = scoring.look(model, episodes)
     else:

@@ -151,6 +151,10 @@ class Method(nn.Module, ABC):
         """The loss of fine-tuning on a batch of support sets: a mean over the episodes."""
         return self.loss(batch)
 
+    def recall(self, before: Self) -> None:
+        """Count what the model says before its fine-tuning as evidence, too."""
+        raise ConfigError(f"{self.title()} decides by itself alone; set adaptation.recall=false")
+
     # Prediction
 
     @abstractmethod

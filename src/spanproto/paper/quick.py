@@ -30,10 +30,11 @@ def write_sample(folder: Path) -> None:
     sentences = read_examples(EXAMPLES)
     episodes = list(EpisodeSampler(sentences, ways=5, shots=1).take(4))
     domain = column_named("news-1")
-    for name in (*domain.data["train"], domain.test_file):
+    for name in (*domain.data["train"], *domain.validation["valid"], domain.test_file):
         write_episodes(folder / name, episodes, "crossdomain")
     general = column_named("inter-5w1")
-    for names, part in ((general.data["train"], "train"), ([general.test_file], "test")):
+    parts = (general.data["train"], general.validation["valid"], [general.test_file])
+    for names, part in zip(parts, ("train", "dev", "test"), strict=True):
         relabelled = list(_relabelled(sentences, type_split("inter", part)))
         for name in names:
             write_sentences(folder / name, relabelled, "fewnerd", merge=True)

@@ -10,7 +10,8 @@ from spanproto.experiments.systems import SEEDS, spanproto_cell
 from spanproto.paper import quick
 from spanproto.paper.recipe import Bench
 
-PLAIN, ADAPTED, RELEASED = "spanproto", "spanproto-adapted", "spanproto-released"
+PLAIN, FITTED, ADAPTED = "spanproto", "spanproto-fitted", "spanproto-adapted"
+RELEASED = "spanproto-released"
 SWEEP_COLUMNS = ("inter-5w1", "news-1")  # where ablations and sweeps are run by default
 
 
@@ -45,7 +46,10 @@ def varied(
 
 
 def both(column: str, name: str, configure: Sequence[str] = ()) -> list[Scoring]:
-    """A score of the model as trained, and one fine-tuned as SpanProto is in the main tables."""
+    """A score of the model as trained, and one fine-tuned as SpanProto is in the main tables.
+
+    Both by the paper's decision: what a threshold or a margin does would be lost in a fitted one.
+    """
     plain = Scoring(name, configure=configure)
     return [plain, replace(plain, name=adapted(name), adaptation=_adaptation(column))]
 

@@ -1,0 +1,111 @@
+"""A decision fitted to labelled episodes: what each piece of evidence weighs, and where to cut.
+
+Evidence is collected as the model will meet it, on query sentences of episodes whose types are
+new to it, after fine-tuning if there is to be any.
+"""
+
+import copy
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+
+import torch
+
+from spanproto.adaptation import AdaptationConfig, ask_adapted
+from spanproto.data.types import Episode, Sentence
+from spanproto.decision import DecisionConfig, fit_weights, log_odds
+from spanproto.judging import Candidate, judge
+from spanproto.model import SpanProto
+from spanproto.thresholds import Scored, best_threshold
+
+LEAST_PROBABILITY = 1e-7
+
+
+def fit_decision(
+    model: SpanProto, episodes: Sequence[Episode], adaptation: AdaptationConfig | None = None
+) -> DecisionConfig:
+    """The joint decision of best F1 on the query sentences of the episodes.
+
+    If none of their entities is among the candidates they cannot tell, and weights stay as they
+    are.
+    """
+    joint = replace(model.config.decision, rule="joint")
+    judged = _evidence(model, episodes, adaptation, joint)
+    correct = [
+        candidate.span in sentence.spans
+        for sentence, candidates in judged
+        for candidate in candidates
+    ]
+    if not any(correct):
+        return joint
+    rows = torch.tensor(
+        [_row(candidate) for _, candidates in judged for candidate in candidates]
+    )  # (N, 5)
+    boundary, log_p, distance, before, log_length = rows.unbind(1)
+    weights = fit_weights(
+        boundary,
+        log_p,
+        distance,
+        torch.tensor(correct),
+        before=before,
+        log_length=log_length,
+    )
+    fitted = DecisionConfig(**{**asdict(joint), **weights})
+    odds = log_odds(boundary, log_p, distance, fitted, before=before, log_length=log_length)
+    scores = iter(odds.sigmoid().tolist())
+    left = [
+        Scored(candidate.label, score, candidate.span in sentence.spans)
+        for sentence, candidates in judged
+        for score, candidate in flat([(next(scores), candidate) for candidate in candidates])
+    ]
+    gold = sum(len(sentence.spans) for sentence, _ in judged)
+    return replace(fitted, threshold=best_threshold(left, gold) or fitted.threshold)
+
+
+def flat(scored: Iterable[tuple[float, Candidate]]) -> list[tuple[float, Candidate]]:
+    """The candidates of a sentence that share no word with a better one, best first.
+
+    Those of them above a threshold are the same as if only they had been decoded.
+    """
+    kept: list[tuple[float, Candidate]] = []
+    for score, candidate in sorted(scored, key=lambda pair: -pair[0]):
+        if all(candidate.end <= k.start or k.end <= candidate.start for _, k in kept):
+            kept.append((score, candidate))
+    return kept
+
+
+def _evidence(
+    model: SpanProto,
+    episodes: Sequence[Episode],
+    adaptation: AdaptationConfig | None,
+    joint: DecisionConfig,
+) -> list[tuple[Sentence, list[Candidate]]]:
+    """Every query sentence with all its candidates."""
+
+    def ask(asked: SpanProto, group: Sequence[Episode]) -> list[list[list[Candidate]]]:
+        asked.config = replace(asked.config, decision=joint)
+        return judge(asked, group)
+
+    if adaptation is None:
+        unchanged = copy.copy(model)
+        judged = [ask(unchanged, [episode])[0] for episode in episodes]
+    else:
+        judged = list(ask_adapted(model, episodes, adaptation, ask))
+    return [
+        pair
+        for episode, sentences in zip(episodes, judged, strict=True)
+        for pair in zip(episode.query, sentences, strict=True)
+    ]
+
+
+def _row(candidate: Candidate) -> tuple[float, float, float, float, float]:
+    """The evidence that a candidate is an entity of its nearest type."""
+    probability = max(candidate.type_probabilities)
+    nearest = candidate.type_probabilities.index(probability)
+    return (
+        candidate.boundary_score,
+        math.log(max(probability, LEAST_PROBABILITY)),
+        candidate.distances[nearest],
+        candidate.boundary_before,
+        math.log(candidate.end - candidate.start),
+    )
