@@ -1,6 +1,7 @@
 """Every recipe in its quick form: it runs, goes on, writes, and says that it is quick."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,19 @@ def test_pages_and_pictures_are_made_from_the_files_alone(results: Path, tmp_pat
             written = (cells / f"{name}{suffix}").read_text("utf-8")
             assert written == (results / "paper" / f"{name}{suffix}").read_text("utf-8")
     assert all((cells / f"{name}.svg").exists() for name in PICTURES)
+
+
+def test_pages_need_no_library_that_only_draws(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper" / "cells").symlink_to(results / "paper" / "cells")
+    done = spanproto("paper", "boundary-matrix", "errors", "--draw-only", "-o", tmp_path)
+    assert done.returncode == 0
+    assert "not drawn: matplotlib is not installed" in done.stderr
+    assert (tmp_path / "paper" / "boundary-matrix.md").exists()
+    assert not list((tmp_path / "paper").glob("*.png"))
 
 
 def test_the_report_has_every_recipe(results: Path) -> None:
