@@ -19,6 +19,7 @@ from spanproto.extractor import (
     rotate_by_position,
     single_sum_span_loss,
     span_cells,
+    thinned,
     top_candidates,
     two_sided_span_loss,
 )
@@ -84,6 +85,28 @@ def test_eq_3_masks_lower_triangle_and_padding_and_holds_nested_spans() -> None:
     sentence, start, end = torch.tensor([[0, 1, 1], [0, 0, 1], [1, 3, 2]])
     gold = boundary_matrix(sentence, start, end, cells)
     assert gold.nonzero().tolist() == [[0, 0, 0], [1, 0, 2], [1, 1, 1]]
+
+
+def test_what_touches_an_entity_is_always_seen_and_a_share_of_the_rest() -> None:
+    torch.manual_seed(0)
+    mask = torch.ones(3, 40, dtype=torch.bool)
+    mask[1, 30:] = False
+    cells = span_cells(mask)
+    gold = torch.zeros_like(cells)
+    spans = [(0, 2, 4), (0, 3, 3), (0, 30, 31), (1, 29, 29)]
+    for row, first, last in spans:
+        gold[row, first, last] = True
+    touching = torch.zeros_like(cells)
+    for row, a, b in spans:
+        touching[row, : b + 1, a:] = True  # i <= b and j >= a
+    touching &= cells
+    assert torch.equal(thinned(cells, gold, 0.0), touching)
+    assert torch.equal(thinned(cells, gold, 1.0), cells)
+    some = thinned(cells, gold, 0.3)
+    assert some[touching].all()
+    apart = cells & ~touching
+    assert not (some & ~cells).any()
+    assert some[apart].float().mean().item() == pytest.approx(0.3, abs=0.03)
 
 
 def test_eq_4_in_both_forms_by_hand() -> None:

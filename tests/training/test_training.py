@@ -111,8 +111,16 @@ def test_the_best_model_on_validation_is_kept(run: RunConfig, monkeypatch) -> No
     assert not torch.equal(best.state_dict()[name], state[f"model/{name}"])
 
 
-def test_without_validation_the_last_model_is_kept(run: RunConfig) -> None:
-    run = replace(run, data=replace(run.data, valid=[]))
+@pytest.mark.parametrize(
+    "without",
+    [
+        lambda run: replace(run, data=replace(run.data, valid=[])),
+        lambda run: replace(run, training=replace(run.training, keep="last")),
+    ],
+    ids=["no validation", "asked for"],
+)
+def test_without_validation_or_if_asked_for_the_last_model_is_kept(run: RunConfig, without) -> None:
+    run = without(run)
     model = load_model(train(run))
     state, _ = load_tensors(Path(run.training.output) / "last.safetensors")
     for name, tensor in model.state_dict().items():

@@ -1,0 +1,128 @@
+"""A decision fitted to episodes: that it is better there, and decodes as prediction does."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import synthetic
+import torch
+
+from spanproto.adaptation import AdaptationConfig, ask_adapted, pooled_f1
+from spanproto.calibration import fit_decision, flat
+from spanproto.checkpoint import load_model
+from spanproto.data.types import Episode
+from spanproto.decision import DecisionConfig, log_odds
+from spanproto.judging import Candidate, judge
+from spanproto.methods import method_named
+from spanproto.methods.base import MethodConfig
+from spanproto.model import SpanProto
+
+QUICK = AdaptationConfig(steps=3, learning_rate=3e-3, dropout=False, recall=True)
+
+
+@pytest.fixture
+def model(trained_model: Path) -> SpanProto:
+    return load_model(trained_model)
+
+
+@pytest.fixture
+def episodes() -> list[Episode]:
+    return [synthetic.varied_episode(seed) for seed in range(900, 906)]
+
+
+def f1(model: SpanProto, episodes: list[Episode], decision: DecisionConfig) -> float:
+    model.config = replace(model.config, decision=decision)
+    return pooled_f1(episodes, [model.predict([episode])[0] for episode in episodes])
+
+
+def test_the_fitted_decision_is_better_on_what_it_was_fitted_to(
+    model: SpanProto, episodes: list[Episode]
+) -> None:
+    poor = replace(model.config.decision, boundary_weight=0.1, bias=2.0)  # takes too much
+    model.config = replace(model.config, decision=poor)
+    fitted = fit_decision(model, episodes)
+    assert model.config.decision == poor
+    assert fitted.rule == "joint"
+    assert fitted.before_weight == pytest.approx(0, abs=1e-6)  # it was not fine-tuned
+    assert f1(model, episodes, fitted) > f1(model, episodes, poor) + 5
+    for threshold in (fitted.threshold - 0.1, fitted.threshold + 0.1):
+        other = replace(fitted, threshold=min(max(threshold, 0.0), 1.0))
+        assert f1(model, episodes, fitted) >= f1(model, episodes, other)
+
+
+def test_it_is_fitted_to_what_is_said_after_fine_tuning(
+    model: SpanProto, episodes: list[Episode]
+) -> None:
+    fitted = fit_decision(model, episodes, QUICK)
+    assert fitted.before_weight != 0
+    model.config = replace(model.config, decision=fitted)
+    found = list(ask_adapted(model, episodes, QUICK, lambda asked, group: asked.predict(group)))
+    assert pooled_f1(episodes, found) > 80
+
+
+def test_episodes_that_cannot_tell_leave_the_weights(
+    model: SpanProto, episodes: list[Episode]
+) -> None:
+    without = [episode.without_query_spans() for episode in episodes[:2]]
+    assert fit_decision(model, without) == replace(model.config.decision, rule="joint")
+
+
+def test_what_was_said_before_is_evidence(model: SpanProto, episodes: list[Episode]) -> None:
+    episode = episodes[0]
+    weighed = replace(model.config.decision, before_weight=0.5, length_weight=-1.0)
+    model.config = replace(model.config, decision=weighed)
+    (after,) = judge(model.adapted([episode], replace(QUICK, recall=False)), [episode])
+    (both,) = judge(model.adapted([episode], QUICK), [episode])
+    (before,) = judge(model, [episode])
+    earlier = {(number, c.start, c.end): c for number, found in enumerate(before) for c in found}
+    compared = 0
+    for number, (alone, recalled) in enumerate(zip(after, both, strict=True)):
+        for one, other in zip(alone, recalled, strict=True):
+            assert one.boundary_before == 0
+            first = earlier.get((number, one.start, one.end))
+            if first is None:
+                continue
+            compared += 1
+            assert other.boundary_before == pytest.approx(first.boundary_score, abs=1e-4)
+            means = [(a + b) / 2 for a, b in zip(one.distances, first.distances, strict=True)]
+            assert other.distances == pytest.approx(means, abs=1e-4)
+            odds = log_odds(
+                torch.tensor(other.boundary_score),
+                torch.tensor(other.type_probabilities).log(),
+                torch.tensor(other.distances),
+                weighed,
+                before=other.boundary_before,
+                log_length=math.log(other.end - other.start),
+            )
+            assert other.scores == pytest.approx(odds.sigmoid().tolist(), abs=1e-3)
+    assert compared > 10
+
+
+def test_recalling_nothing_new_changes_no_type(model: SpanProto, episodes: list[Episode]) -> None:
+    still = replace(QUICK, learning_rate=1e-12)
+    (alone,) = judge(model, episodes[:1])
+    (recalled,) = judge(model.adapted(episodes[:1], still), episodes[:1])
+    for one, other in zip(alone, recalled, strict=True):
+        assert [c.label for c in one] == [c.label for c in other]
+        for a, b in zip(one, other, strict=True):
+            assert b.distances == pytest.approx(a.distances, abs=1e-3)
+            assert b.boundary_before == pytest.approx(b.boundary_score, abs=1e-3)
+
+
+def test_other_methods_recall_nothing(tiny_encoder: Path) -> None:
+    method = method_named("token-classifier")
+    settings = MethodConfig().encoder
+    tagger = method.from_config(method.Config(encoder=replace(settings, name=str(tiny_encoder))))
+    with pytest.raises(Exception, match=r"adaptation\.recall=false"):
+        tagger.adapted([synthetic.episode(1)], QUICK)
+
+
+def test_flat_decoding_by_hand() -> None:
+    def candidate(start: int, end: int) -> Candidate:
+        return Candidate(start, end, "x", "kept", 0.0, (1.0,), (1.0,), (0.5,))
+
+    a, b, c, d = candidate(0, 3), candidate(2, 4), candidate(3, 5), candidate(5, 6)
+    scored = [(0.5, a), (0.9, b), (0.4, c), (0.1, d)]
+    assert flat(scored) == [(0.9, b), (0.1, d)]
+    assert flat([(0.95, a), *scored[1:]]) == [(0.95, a), (0.4, c), (0.1, d)]
