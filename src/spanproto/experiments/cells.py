@@ -155,8 +155,8 @@ def _free_memory() -> None:
     """Give what is no longer used of the GPU's memory back to the cells that run beside this."""
     import torch
 
-    gc.collect()
     if torch.cuda.is_available():
+        gc.collect()
         torch.cuda.empty_cache()
 
 
