@@ -96,6 +96,15 @@ def test_the_report_has_every_recipe(results: Path) -> None:
     assert "](paper/span-map.png)" in report
 
 
+def test_some_systems_alone_are_run(tmp_path: Path, tiny_encoder: Path) -> None:
+    alone = ("--columns", "news-1", "--systems", "matching-network")
+    quick = ("--quick", "--encoder", tiny_encoder, "-o", tmp_path)
+    done = spanproto("paper", "crossdomain", *alone, *quick)
+    assert done.returncode == 0, done.stderr
+    files = [path.name for path in (tmp_path / "paper" / "cells").rglob("*.json")]
+    assert files == ["matching-network.12.json"]
+
+
 def test_without_a_name_the_recipes_are_listed() -> None:
     done = spanproto("paper")
     assert done.returncode == 0

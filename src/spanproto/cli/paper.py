@@ -33,6 +33,9 @@ def paper(
         ),
     ] = "",
     seeds: Annotated[str, typer.Option(help="Seeds, such as 12,21.", show_default="12")] = "",
+    systems: Annotated[
+        str, typer.Option(help="Run these alone, such as spanproto,esd.", show_default="all")
+    ] = "",
     workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
     quick: Annotated[
         bool, typer.Option("--quick", help="A bundled sample and few steps, to see that it runs.")
@@ -60,7 +63,8 @@ def paper(
         from spanproto.paper.running import run_recipes
 
         bench = _quick_bench(results, encoder) if quick else _bench(data, results, encoder)
-        bench = replace(bench, columns=_listed(columns), workers=workers, device=device)
+        bench = replace(bench, columns=_listed(columns), systems=_listed(systems))
+        bench = replace(bench, workers=workers, device=device)
         if seeds:
             bench = replace(bench, seeds=tuple(map(_seed, _listed(seeds))))
         run_recipes(recipes, bench)

@@ -28,6 +28,7 @@ class Bench:
     results: Path = Path("results")
     columns: tuple[str, ...] = ()  # of the benchmarks; none: those that a recipe takes by itself
     seeds: tuple[int, ...] = SEEDS[:1]
+    systems: tuple[str, ...] = ()  # of the cells that are run; none: all
     workers: int = 1  # cells at a time
     device: str = "auto"
     quick: bool = False  # a bundled sample in place of the data, and a hundredth of the steps

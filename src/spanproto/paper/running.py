@@ -14,7 +14,12 @@ from spanproto.paper.recipe import Bench, Recipe
 
 def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> None:
     """Measure what is missing, with a progress bar; what is there is not measured again."""
-    cells = [cell for recipe in recipes for cell in recipe.cells(bench)]
+    cells = [
+        cell
+        for recipe in recipes
+        for cell in recipe.cells(bench)
+        if not bench.systems or cell.system in bench.systems
+    ]
     grid = Grid(bench.data, bench.encoder, bench.folder / "cells", device=bench.device)
     if bench.quick:
         cells = [shortened(cell) for cell in cells]
