@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help run test lint docs tables paper-quick model results-transfer results-rules clean data-given
-.PHONY: results-crossdomain results-fewnerd results-baselines
+.PHONY: results-crossdomain results-fewnerd results-baselines results-choices
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
@@ -52,7 +52,7 @@ results-rules: data-given $(VENV)/ready  ## measure both candidate rules: make r
 
 # On a GPU, cells that run side by side (WORKERS=4, best under CUDA MPS) fill it.
 WORKERS ?= 1
-results-crossdomain results-fewnerd results-baselines: results-%: data-given $(VENV)/ready
+results-crossdomain results-fewnerd results-baselines results-choices: results-%: data-given $(VENV)/ready
 	$(BIN)/python benchmarks/results.py $* --data $(DATA) --encoder $(ENCODER) --workers $(WORKERS)
 
 clean:  ## remove what the other targets have made

@@ -1,7 +1,8 @@
 """Fills the tables of results/: python benchmarks/results.py TABLE --data FOLDER --encoder NAME
 
-TABLE is `crossdomain` or `fewnerd` (SpanProto, as trained and fine-tuned) or `baselines` (every
-other system). What is there already is not run again. On a GPU several workers pay, most with MPS.
+TABLE is `crossdomain` or `fewnerd` (SpanProto, as trained and fine-tuned), `baselines` (every
+other system) or `choices` (what each setting is worth on validation data). What is there already
+is not run again. On a GPU several workers pay, most with MPS.
 """
 
 from enum import StrEnum
@@ -12,6 +13,8 @@ import typer
 from tqdm import tqdm
 
 from spanproto.experiments.cells import Cell, Grid, run_cells
+from spanproto.experiments.choices import CHOSEN_ON, choice_cells
+from spanproto.experiments.own_columns import run_own_cells
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
@@ -30,6 +33,7 @@ class Table(StrEnum):
     crossdomain = "crossdomain"
     fewnerd = "fewnerd"
     baselines = "baselines"
+    choices = "choices"
 
 
 def cells_of(table: Table) -> list[Cell]:
@@ -66,6 +70,10 @@ def main(
     training = {} if steps is None else {"steps": steps}
     folder = output or Path("results") / table.value
     grid = Grid(data, encoder, folder, limit=limit, training=training, device=device)
+    if table is Table.choices:
+        cells = [cell for name in CHOSEN_ON for cell in choice_cells(name, SEEDS[0])]
+        run_own_cells(grid, [own for own in cells if only in own.cell.column], workers)
+        return
     wanted = [cell for cell in cells_of(table) if only in f"{cell.column}.{cell.seed}"]
     todo = [cell for cell in wanted if grid.wants(cell)]
     bar = tqdm(total=len(todo), unit="cell")

@@ -34,12 +34,13 @@ class Column:
     validation: dict[str, Any] = field(default_factory=dict)  # more of it, to look at in training
     test_types: str | None = None
     setting: tuple[int, int, int] | None = None  # N, K and Q where episodes are drawn
+    skip: int = 0  # episodes at the beginning of the test file that are not tested on
 
     def test_episodes(self, folder: Path, limit: int | None = None) -> list[Episode]:
         """The episodes to test on, the same for every system and seed."""
         path = folder / self.test_file
         if self.setting is None:
-            return read_supported_episodes(path)[:limit]
+            return read_supported_episodes(path)[self.skip :][:limit]
         ways, shots, queries = self.setting
         types = None if self.test_types is None else read_types(self.test_types)
         sampler = EpisodeSampler(read_sentences(path), ways, shots, queries, types, TEST_SEED)

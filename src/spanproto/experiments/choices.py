@@ -1,0 +1,117 @@
+"""What each choice in SpanProto's settings is worth, on validation data.
+
+The setting of the tables is scored on validation episodes with one thing changed at a time. The
+decision is fitted, as always, on validation episodes too, but on others.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.columns import COLUMNS, Column
+from spanproto.experiments.own_columns import OwnCell
+from spanproto.experiments.systems import spanproto_cell
+
+CHOSEN_ON = ("news-1", "inter-5w1")  # whose validation data the choices are judged on
+CHOSEN = "chosen"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One thing changed in the setting of the tables."""
+
+    title: str
+    model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
+    adaptation: Mapping[str, Any] | None = field(default_factory=dict)  # None: there is none
+    decision: Sequence[str] | None = None  # settings of one that is not fitted
+
+    @property
+    def trains(self) -> bool:
+        """Whether the change is one of training."""
+        return bool(self.model or self.training)
+
+
+CHOICES: Mapping[str, Choice] = {
+    CHOSEN: Choice("the setting of the tables"),
+    "two-stage": Choice("the paper's decision: two thresholds in a row", decision=()),
+    "joint": Choice("one score, its weights not fitted", decision=("decision.rule=joint",)),
+    "no-recall": Choice("weights before the fine-tuning not asked", adaptation={"recall": False}),
+    "no-adaptation": Choice("no fine-tuning", adaptation=None),
+    "no-leave-one-out": Choice(
+        "support spans in their own prototypes", adaptation={"leave_one_out": False}
+    ),
+    "top-3": Choice("top 3 layers tuned", adaptation={"tuning": {"tune": "top", "top_layers": 3}}),
+    "all-layers": Choice(
+        "all layers tuned, at half the rate", adaptation={"tuning": {"tune": "all"}}
+    ),
+    "low-rank": Choice("low-rank adapters", adaptation={"tuning": {"tune": "low-rank"}}),
+    "steps-20": Choice("20 steps of fine-tuning", adaptation={"steps": 20}),
+    "steps-80": Choice("80 steps of fine-tuning", adaptation={"steps": 80}),
+    "all-negatives": Choice("all spans seen in training", {"objective": {"negatives": 1.0}}),
+    "support-only": Choice(
+        "the extractor trained on support sentences alone",
+        {"objective": {"extractor_data": "support"}},
+    ),
+    "boundary": Choice(
+        "spans represented by their ends", {"classifier": {"representation": "boundary"}}
+    ),
+    "sphere": Choice("spans on a sphere", {"classifier": {"sphere": 4.0}}),
+    "longer": Choice("trained twice as long", training={"steps": 1000}),
+    "meta": Choice(
+        "trained to be fine-tuned (first-order MAML) in the second half",
+        {"objective": {"meta": {"after": 250}}},
+    ),
+}
+
+
+def validation_column(column: Column, fitted_on: int) -> Column:
+    """A column whose test episodes are validation episodes, without the first so many.
+
+    Drawn episodes have another seed than those that decisions are fitted on.
+    """
+    return replace(
+        column,
+        name=f"{column.name}-valid",
+        test_file=column.validation["valid"][0],
+        test_types=column.validation.get("valid_types"),
+        skip=fitted_on if column.setting is None else 0,
+    )
+
+
+def choice_cells(name: str, seed: int) -> list[OwnCell]:
+    """Every choice on the validation data of a column; those of one training are one cell."""
+    chosen = spanproto_cell(name, seed)
+    scored = chosen.scorings[-1]
+    column = validation_column(COLUMNS[name], scored.fit_decision)
+    cells = {CHOSEN: replace(chosen, system=CHOSEN, column=column.name, scorings=())}
+    for key, choice in CHOICES.items():
+        training = key if choice.trains else CHOSEN
+        cell = cells.get(training) or _retrained(cells[CHOSEN], key, choice)
+        scorings = (*cell.scorings, _rescored(scored, key, choice))
+        cells[training] = replace(cell, scorings=scorings)
+    return [OwnCell(column, cell) for cell in cells.values()]
+
+
+def _retrained(chosen: Cell, key: str, choice: Choice) -> Cell:
+    model = {name: dict(values) for name, values in chosen.run["model"].items()}
+    for section, values in choice.model.items():
+        model[section] = {**model.get(section, {}), **values}
+    training = {**chosen.run["training"], **choice.training}
+    run = {**chosen.run, "model": model, "training": training}
+    return replace(chosen, system=key, run=run, scorings=())
+
+
+def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:
+    scored = replace(scored, name=key)
+    if choice.adaptation is None:
+        scored = replace(scored, adaptation=None)
+    else:
+        adaptation = {**(scored.adaptation or {}), **choice.adaptation}
+        if choice.adaptation.get("tuning") == {"tune": "all"}:
+            adaptation["learning_rate"] /= 2
+        scored = replace(scored, adaptation=adaptation)
+    if choice.decision is None:
+        return scored
+    return replace(scored, configure=(*scored.configure, *choice.decision), fit_decision=0)

@@ -1,0 +1,47 @@
+"""Choices judged on validation data: what is changed, and on which episodes."""
+
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from spanproto.data.formats import write_episodes
+from spanproto.experiments.choices import CHOICES, CHOSEN, CHOSEN_ON, choice_cells
+from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.systems import spanproto_cell
+from spanproto.model import SpanProto
+from spanproto.training.settings import RunConfig
+
+
+@pytest.mark.parametrize("name", CHOSEN_ON)
+def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
+    cells = choice_cells(name, 12)
+    scored = [scoring.name for own in cells for scoring in own.cell.scorings]
+    assert sorted(scored) == sorted(CHOICES)
+    trainings = {own.cell.system for own in cells}
+    assert trainings == {CHOSEN, *(key for key, choice in CHOICES.items() if choice.trains)}
+    for column, cell in cells:
+        assert column.test_file in COLUMNS[name].validation["valid"]
+        RunConfig.of({**cell.run, "data": column.data})
+        for scoring in cell.scorings:
+            if scoring.adaptation is not None:
+                SpanProto.adaptation(scoring.adaptation)
+
+
+def test_the_setting_of_the_tables_is_the_one_that_is_chosen() -> None:
+    chosen = next(own.cell for own in choice_cells("news-1", 12) if own.cell.system == CHOSEN)
+    table = spanproto_cell("news-1", 12)
+    assert chosen.run == table.run
+    first = chosen.scorings[0]
+    assert (first.adaptation, first.fit_decision) == (
+        table.scorings[-1].adaptation,
+        table.scorings[-1].fit_decision,
+    )
+
+
+def test_what_decisions_are_fitted_on_is_not_scored(tmp_path: Path) -> None:
+    column = choice_cells("news-1", 12)[0].column
+    assert column.skip == spanproto_cell("news-1", 12).scorings[-1].fit_decision
+    episodes = [synthetic.episode(seed) for seed in range(column.skip + 2)]
+    write_episodes(tmp_path / column.test_file, episodes, "crossdomain")
+    assert len(column.test_episodes(tmp_path)) == 2
