@@ -76,6 +76,21 @@ def test_the_loss_of_an_episode(model: Esd, monkeypatch) -> None:
     assert loss.item() == pytest.approx((right + right + wrong) / 3, rel=1e-5)
 
 
+def test_episodes_with_few_types_learn_beside_one_with_many(model: Esd) -> None:
+    types = tuple("abcdef")
+    first = Sentence(("one", "two"), (Span(0, 1, "f"),))  # the first span has the last type
+    many = Episode(types, (first,), (first,))
+    few = Episode(
+        ("a",),
+        (Sentence(("one", "two", "three"), (Span(1, 2, "a"),)),),
+        (Sentence(("one",), ()), Sentence(("one", "two", "three", "four"), (Span(0, 1, "a"),))),
+    )
+    with torch.no_grad():
+        alone = [model.loss(model.batch([episode])) for episode in (many, few)]
+        together = model.loss(model.batch([many, few]))
+    assert together.item() == pytest.approx(sum(alone).item() / 2, rel=1e-4)
+
+
 def test_what_is_found_and_how_conflicts_end(model: Esd, monkeypatch) -> None:
     """Kinds of O are at (0, 0) and, for the two words together, at (0, 2), where x is too."""
     with_spans(model, VECTORS | {"of": (0, -2)}, monkeypatch)

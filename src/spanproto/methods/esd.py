@@ -112,9 +112,8 @@ class Esd(Method):
             scores = checkpoint(
                 self.part_scores, spans, batch, part, member, exists, use_reentrant=False
             )
-            terms = F.cross_entropy(
-                scores.flatten(0, 1), target[member].flatten(), reduction="none"
-            )
+            own = target[member].masked_fill(~exists, 0)  # padding may name another's type
+            terms = F.cross_entropy(scores.flatten(0, 1), own.flatten(), reduction="none")
             total = total + terms @ (batch.weight[member] * exists).flatten()
         return total
 
