@@ -51,8 +51,8 @@ class AdaptationConfig:
     seed: int = 42
     tuning: TuningConfig = field(default_factory=TuningConfig)
     sentences_per_step: int = 64  # a larger support set is seen a random part at a time
-    episodes_at_once: int = 32
-    tokens_at_once: int = 40_000  # sub-tokens of support sentences in a batch
+    episodes_at_once: int = 8  # copies of the weights that are tuned, and of their optimiser
+    tokens_at_once: int = 12_000  # sub-tokens of support sentences in a batch
 
     def __post_init__(self) -> None:
         for name in ("steps", "check_every", "folds", "sentences_per_step", "episodes_at_once"):

@@ -1,25 +1,22 @@
-"""K-means, for many episodes at a time: clusters in place of a classifier that has been trained."""
+"""K-means in place of a classifier that has been trained, by scikit-learn, episode by episode."""
 
 import torch
 from torch import Tensor
 
-from spanproto.classifier import prototypes, squared_distances
+from spanproto.extras import optional
 
 
-def k_means(points: Tensor, centres: Tensor, allowed: Tensor, rounds: int = 100) -> Tensor:
+def k_means(points: Tensor, centres: Tensor, allowed: Tensor) -> Tensor:
     """The centres (K, d) of the clusters of points (M, d) that grow from the given ones.
 
-    A point joins the nearest centre of those that `allowed` (M, K) gives it; every centre moves to
-    the mean of its points, and one without any stays. This goes on until no point changes sides.
+    `allowed` (M, K) are the centres that a point may join, the same for all points of an episode.
     """
-    joined: Tensor | None = None
-    for _ in range(rounds):
-        squared = squared_distances(points, centres).masked_fill(~allowed, torch.inf)
-        nearest = squared.argmin(1)  # (M,)
-        if joined is not None and torch.equal(nearest, joined):
-            break
-        joined = nearest
-        sizes = torch.bincount(joined, minlength=len(centres))
-        means = prototypes(points, 1 / sizes[joined], joined, len(centres))
-        centres = torch.where(sizes[:, None] > 0, means, centres)
-    return centres
+    cluster = optional("sklearn.cluster", "plots")
+    found = centres.clone()
+    episodes, owner = allowed.unique(dim=0, return_inverse=True)
+    for number, own in enumerate(episodes):
+        begin, mine = centres[own].detach(), points[owner == number].detach()
+        grown = cluster.KMeans(len(begin), init=begin.double().cpu().numpy(), n_init=1)
+        grown.fit(mine.double().cpu().numpy())
+        found[own] = torch.as_tensor(grown.cluster_centers_).to(found)
+    return found

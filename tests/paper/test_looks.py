@@ -5,10 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import synthetic
-from sklearn.cluster import KMeans
-from torch import tensor
 
-from spanproto.clustering import k_means
 from spanproto.data.types import Sentence, Span
 from spanproto.model import SpanProto
 from spanproto.paper.boundary_case import look_at_boundaries
@@ -63,14 +60,6 @@ def test_turning_keeps_distances() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_clusters_of_the_ablation_are_those_of_scikit_learn(seed: int) -> None:
-    points = np.random.default_rng(seed).normal(size=(30, 4)).astype(np.float32)
-    first = points[:5]
-    expected = KMeans(5, init=first, n_init=1, tol=0).fit(points).cluster_centers_
-    found = k_means(tensor(points), tensor(first), tensor(np.ones((30, 5), bool)))
-    np.testing.assert_allclose(found.numpy(), expected, atol=1e-4)
-
-
 def test_a_sentence_counts_once(tmp_path) -> None:
     path = tmp_path / "one.txt"
     path.write_text("Paris\tcity\nis\tO\n\nParis\tcity\nis\tO\n\nhere\tO\n", "utf-8")

@@ -16,7 +16,6 @@ CROSSDOMAIN_5 = tuple(name for name in COLUMNS if name.endswith("-5"))
 INTER = tuple(name for name in COLUMNS if name.startswith("inter"))
 INTRA = tuple(name for name in COLUMNS if name.startswith("intra"))
 
-_SIDE_BY_SIDE = {"episodes_at_once": 8, "tokens_at_once": 12_000}  # leaves room for other cells
 _FAINT_TOO = ("decision.floor=0.02",)  # what one stage all but rules out, the other may save
 _RATES = {"crossdomain": 1.2e-4, "fewnerd": 6e-5}
 
@@ -41,7 +40,6 @@ def spanproto_cell(column: str, seed: int) -> Cell:
         "leave_one_out": True,
         "recall": True,
         "tuning": {"tune": "top", "top_layers": 6},
-        **_SIDE_BY_SIDE,
     }
     scorings = (
         Scoring("spanproto"),
@@ -64,13 +62,10 @@ _BASELINES: dict[str, dict[str, Any]] = {
 }
 _SAME_WEIGHTS = {"protobert": ("protobert", "nnshot", "structshot")}
 _ADAPTATION: dict[str, dict[str, Any]] = {
-    "container": _SIDE_BY_SIDE,
-    "decommeta": _SIDE_BY_SIDE,
     "token-classifier": {
         "steps": 40,
         "learning_rate": 1e-4,
         "tuning": {"tune": "top", "top_layers": 6},
-        **_SIDE_BY_SIDE,
     },
 }
 VALIDATED = ("news-1", "inter-5w1")
