@@ -13,7 +13,7 @@ def k_means(points: Tensor, centres: Tensor, allowed: Tensor) -> Tensor:
     """
     cluster = optional("sklearn.cluster", "plots")
     found = centres.clone()
-    episodes, owner = allowed.unique(dim=0, return_inverse=True)
+    episodes, owner = torch.unique(allowed, dim=0, return_inverse=True)
     for number, own in enumerate(episodes):
         begin, mine = centres[own].detach(), points[owner == number].detach()
         grown = cluster.KMeans(len(begin), init=begin.double().cpu().numpy(), n_init=1)

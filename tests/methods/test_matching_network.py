@@ -4,6 +4,8 @@ from math import exp, log
 from pathlib import Path
 
 import pytest
+import synthetic
+import torch
 from by_hand import with_embeddings
 
 from spanproto.data.types import Episode, Sentence, Span
@@ -21,8 +23,11 @@ SUPPORT = (Sentence(("the", "old", "river", "of"), (Span(1, 3, "x"),)),)
 
 @pytest.fixture
 def model(tiny_encoder: Path, monkeypatch) -> MatchingNetwork:
-    config = MatchingNetworkConfig(EncoderConfig(str(tiny_encoder), dropout=0.0), scale=0.5)
-    return with_embeddings(MatchingNetwork.from_config(config).eval(), VECTORS, monkeypatch)
+    config = MatchingNetworkConfig(EncoderConfig(str(tiny_encoder), dropout=0.0))
+    model = MatchingNetwork.from_config(config).eval()
+    with torch.no_grad():
+        model.scale.log.fill_(log(0.5))
+    return with_embeddings(model, VECTORS, monkeypatch)
 
 
 def test_the_loss_of_one_episode(model: MatchingNetwork) -> None:
@@ -49,10 +54,22 @@ def test_the_scale_is_learned(model: MatchingNetwork) -> None:
     query = Sentence(("with", "near"), (Span(1, 2, "x"),))
     model.gradients(model.prepare([Episode(("x",), SUPPORT, (query,))], 1), 1, 0)
     # O's logit 3s grows by 3 with the scale, in vain the more sure it is; I-x by 2, wrongly.
+    # The scale s grows by s with its logarithm.
     right, wrong = exp(1.5) / (exp(1.5) + 2), exp(1) / (exp(1) + 2)
-    assert model.scale.grad.item() == pytest.approx((-3 * (1 - right) + 2 * wrong) / 2, rel=1e-5)
+    expected = 0.5 * (-3 * (1 - right) + 2 * wrong) / 2
+    assert model.scale.log.grad.item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_scale_is_positive() -> None:
-    with pytest.raises(ConfigError, match="scale must be positive"):
-        MatchingNetworkConfig(scale=0.0)
+def test_the_scale_begins_where_the_encoder_needs_it(tiny_encoder: Path) -> None:
+    config = MatchingNetworkConfig(EncoderConfig(str(tiny_encoder), dropout=0.0), spread=3.0)
+    model = MatchingNetwork.from_config(config).eval()
+    sentences = [sentence for sentence in synthetic.corpus(1, 5) if sentence.words]
+    model.begin_training(sentences, 10)
+    words = model.encoder.words.batch([sentence.words for sentence in sentences])
+    states = model.embed(words)[words.word_mask]
+    assert model.scale(states @ states.mT).std().item() == pytest.approx(3.0, rel=1e-3)
+
+
+def test_a_spread_is_positive() -> None:
+    with pytest.raises(ConfigError, match="spread must be positive"):
+        MatchingNetworkConfig(spread=0.0)

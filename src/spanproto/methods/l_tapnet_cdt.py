@@ -1,6 +1,6 @@
 """L-TapNet+CDT: a CRF over tags that are told apart in a space made for each episode."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import ClassVar
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from spanproto.batch import TensorBatch
 from spanproto.config import require
-from spanproto.data.types import Episode
+from spanproto.data.types import Episode, Sentence
 from spanproto.data.words import in_words
 from spanproto.encoder import Encoder
 from spanproto.extractor import NEVER
@@ -20,6 +20,7 @@ from spanproto.methods.parts.collapsed import CollapsedTransitions
 from spanproto.methods.parts.crf import sequence_log_likelihood
 from spanproto.methods.parts.neighbours import tag_prototypes
 from spanproto.methods.parts.pairs import PairedWords, one_query_each, paired_words
+from spanproto.methods.parts.scale import LearnedScale
 from spanproto.methods.parts.tagged import TaggedBatch, found_spans, tagged
 from spanproto.methods.parts.viterbi import viterbi
 from spanproto.tokenization import WordBatch, WordTokenizer
@@ -33,9 +34,11 @@ class LTapNetCdtConfig(MethodConfig):
     anchors: int = 128  # learned vectors that tags are given by chance
     anchor_share: float = 0.5  # of the anchor in a tag's label vector, beside that of its name
     prototype_share: float = 0.3  # of the prototype in a tag's reference, beside the label vector
+    spread: float = 5.0  # of the products of words, where their learned scale begins
 
     def __post_init__(self) -> None:
-        require(self.anchors > 0, "model.anchors must be positive")
+        for name in ("anchors", "spread"):
+            require(getattr(self, name) > 0, f"model.{name} must be positive")
         for name in ("anchor_share", "prototype_share"):
             require(0 <= getattr(self, name) <= 1, f"model.{name} must lie in [0, 1]")
 
@@ -60,7 +63,8 @@ class LTapNetCdt(Method):
     a CRF with transitions that hold for all types.
 
     Settings are those of the released scripts. There a first epoch trains all but the encoder, and
-    rates are halved after each; here they follow the schedule of all methods. In prediction tags
+    rates are halved after each; here they follow the schedule of all methods. The scale of the
+    emissions begins where the encoder at hand needs it, and is learned faster. In prediction tags
     have the first anchors in turn, where the released code draws some. Dot products in the space
     are had without its basis, from a QR decomposition of the differences; a singular value
     decomposition, as in the released code, gives the same and would wait for the device.
@@ -76,14 +80,20 @@ class LTapNetCdt(Method):
         "clip": 5.0,
     }
 
+    rate_factors: ClassVar = {"scale.": 10.0}
+
     config: LTapNetCdtConfig
 
     def __init__(self, encoder: Encoder, config: LTapNetCdtConfig) -> None:
         super().__init__(encoder, config)
         anchors = torch.empty(config.anchors, encoder.hidden_size)
         self.anchors = nn.Parameter(nn.init.xavier_normal_(anchors))
-        self.scale = nn.Parameter(torch.ones(1))
+        self.scale = LearnedScale()
         self.transitions = CollapsedTransitions()
+
+    def begin_training(self, sentences: Iterable[Sentence], steps: int) -> None:
+        """Begin with a scale that suits the encoder."""
+        self.scale.begin(self.encoder, sentences, self.config.spread)
 
     def prepare(self, items: Sequence[Episode], step: int) -> NamedTags:
         """The episodes of a step; if words are encoded in pairs, one for each query sentence."""
@@ -124,7 +134,7 @@ class LTapNetCdt(Method):
         references = share * centres + (1 - share) * labels
         avoided = task_directions(labels.detach(), centres.detach(), allowed)
         similarity = similarity_beside(query.of(words), references, avoided)
-        scores = (self.scale * similarity).masked_fill(~allowed[:, None], NEVER)  # (E, Q, T)
+        scores = self.scale(similarity).masked_fill(~allowed[:, None], NEVER)  # (E, Q, T)
         first = batch.tagged.sentences.query_start
         return query.rows(scores)[first:], batch.tagged.sentences.words.word_mask[first:]
 

@@ -1,15 +1,17 @@
 """Matching Network: attention over the support words decides."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from spanproto.config import require
+from spanproto.data.types import Sentence
 from spanproto.encoder import Encoder
 from spanproto.methods.base import MethodConfig
 from spanproto.methods.parts.neighbours import matching_scores
+from spanproto.methods.parts.scale import LearnedScale
 from spanproto.methods.parts.word_tagger import WordTagger
 from spanproto.tokenization import WordBatch
 
@@ -18,10 +20,10 @@ from spanproto.tokenization import WordBatch
 class MatchingNetworkConfig(MethodConfig):
     """How words are compared."""
 
-    scale: float = 0.01  # where the learned scale of the dot products begins
+    spread: float = 5.0  # of the logits of words, where the learned scale of products begins
 
     def __post_init__(self) -> None:
-        require(self.scale > 0, "model.scale must be positive")
+        require(self.spread > 0, "model.spread must be positive")
 
 
 class MatchingNetwork(WordTagger):
@@ -29,7 +31,8 @@ class MatchingNetwork(WordTagger):
 
     A query word's logit for a BIO tag is the mean of its dot products with the support words of
     that tag, times a learned scale; the tags of a sentence are chosen one by one. Rates and batch
-    size are those of Hou et al.; each sentence is encoded by itself.
+    size are those of Hou et al.; each sentence is encoded by itself. The scale begins where the
+    encoder at hand needs it, and is learned faster than the rest.
     """
 
     name = "matching-network"
@@ -42,11 +45,17 @@ class MatchingNetwork(WordTagger):
         "clip": 5.0,
     }
 
+    rate_factors: ClassVar = {"scale.": 10.0}
+
     config: MatchingNetworkConfig
 
     def __init__(self, encoder: Encoder, config: MatchingNetworkConfig) -> None:
         super().__init__(encoder, config)
-        self.scale = nn.Parameter(torch.tensor(config.scale))
+        self.scale = LearnedScale()
+
+    def begin_training(self, sentences: Iterable[Sentence], steps: int) -> None:
+        """Begin with a scale that suits the encoder."""
+        self.scale.begin(self.encoder, sentences, self.config.spread)
 
     def embed(self, words: WordBatch) -> Tensor:
         """The state of a word's first sub-token."""
@@ -55,4 +64,4 @@ class MatchingNetwork(WordTagger):
 
     def scores(self, support: Tensor, tag: Tensor, query: Tensor, tags: int) -> Tensor:
         """Scaled means of dot products."""
-        return matching_scores(support, tag, self.scale * query, tags)
+        return matching_scores(support, tag, self.scale(query), tags)
