@@ -77,7 +77,7 @@ def test_what_is_there_is_not_done_again(
     list(run_cells(grid, [cell], workers=1))
     assert grid.missing(cell) == []
     assert grid.file(cell, cell.scorings[0]).stat().st_mtime_ns == before
-    monkeypatch.setattr("spanproto.experiments.cells.run_cell", None)  # would be called, and fail
+    monkeypatch.setattr("spanproto.experiments.cells._train", None)  # would be called, and fail
     assert list(run_cells(grid, [cell], workers=1)) == []
 
 

@@ -6,16 +6,16 @@ where it stood. Cells run side by side in processes: training small batches leav
 
 import gc
 import json
-import multiprocessing
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanproto.data.files import atomic_writer
 from spanproto.experiments.columns import Column, column_named
+from spanproto.experiments.workers import finished, side_by_side
 
 if TYPE_CHECKING:
     from spanproto.adaptation import AdaptationConfig
@@ -84,26 +84,10 @@ class Grid:
 def run_cells(grid: Grid, cells: Iterable[Cell], workers: int) -> Iterator[Cell]:
     """Run what is missing of each cell; yields the cells as they are done.
 
-    Side by side, a cell that fails lets the others go on, and is complained of when they are done.
+    A cell that fails lets the others go on, and is complained of when they are done.
     """
     todo = [cell for cell in cells if grid.wants(cell)]
-    if workers <= 1:
-        for cell in todo:
-            run_cell(grid, cell)
-            yield cell
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        futures = {pool.submit(run_cell, grid, cell): cell for cell in todo}
-        failures = []
-        for future in as_completed(futures):
-            error = future.exception()
-            if error is None:
-                yield futures[future]
-            else:
-                failures.append(error)
-    if failures:
-        raise failures[0]
+    yield from finished(side_by_side(partial(run_cell, grid), todo, workers))
 
 
 def run_cell(grid: Grid, cell: Cell) -> None:

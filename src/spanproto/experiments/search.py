@@ -18,7 +18,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
-from spanproto.experiments.own_columns import side_by_side
+from spanproto.experiments.workers import side_by_side
 
 Space = Mapping[str, Sequence[float]]
 Values = dict[str, float]
@@ -72,7 +72,9 @@ def search(
     early when every choice of the space has been tried.
     """
     coming = islice(_coming(study, space), trials)
-    for trial, value in side_by_side(partial(_scored, score), coming, workers):
+    for trial, value, error in side_by_side(partial(_scored, score), coming, workers):
+        if error is not None:
+            raise error
         state = TrialState.FAIL if value is None else None
         study.tell(trial.number, value, state, skip_if_finished=True)
         yield trial
