@@ -62,6 +62,13 @@ def fit_decision(
     return replace(fitted, threshold=best_threshold(left, gold) or fitted.threshold)
 
 
+def decide_as_suits(
+    model: SpanProto, episodes: Sequence[Episode], adaptation: AdaptationConfig | None = None
+) -> None:
+    """Let the model decide as is best on the episodes."""
+    model.config = replace(model.config, decision=fit_decision(model, episodes, adaptation))
+
+
 def flat(scored: Iterable[tuple[float, Candidate]]) -> list[tuple[float, Candidate]]:
     """The candidates of a sentence that share no word with a better one, best first.
 

@@ -80,6 +80,14 @@ def test_copies_are_adapted_on_request(folder: Path) -> None:
     assert "give --adapt" in refused(evaluate(folder, "--set", "steps=3"))
 
 
+def test_the_decision_is_fitted_on_request(folder: Path) -> None:
+    fitted = json.loads(evaluate(folder, "--fit-decision", folder / "test.json", "--json").stdout)
+    assert fitted["model"]["config"]["decision"]["rule"] == "joint"
+    assert len(fitted["provenance"]["data"]) == 2
+    line = refused(evaluate(folder, "--fit-decision", folder / "none.json"))
+    assert "none.json: no such file" in line
+
+
 def test_a_setting_that_does_not_exist_is_named_with_the_nearest(folder: Path) -> None:
     line = refused(spanproto("train", folder / "run.yaml", "training.step=5"))
     assert "'training.step'" in line

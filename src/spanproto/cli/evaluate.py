@@ -61,6 +61,12 @@ def evaluate(
         list[str] | None,
         typer.Option("--set", help="A setting of the adaptation: key=value, such as steps=60."),
     ] = None,
+    fit_decision: Annotated[
+        Path | None,
+        typer.Option(
+            help="Validation episodes: weigh the evidence on a span as suits these, then score."
+        ),
+    ] = None,
     format: Annotated[
         str | None, typer.Option(help="Format of the episodes.", show_default="from the file")
     ] = None,
@@ -73,10 +79,13 @@ def evaluate(
 ) -> None:
     """Score a model on episodes: pooled micro F1, mean episode F1, errors, and each type."""
     from spanproto import benchmark
+    from spanproto.calibration import decide_as_suits
     from spanproto.checkpoint import load_model
     from spanproto.config import apply_overrides, require, to_dict
     from spanproto.data.episodes import read_supported_episodes
     from spanproto.data.files import atomic_writer
+    from spanproto.errors import ConfigError
+    from spanproto.model import SpanProto
     from spanproto.provenance import provenance
     from spanproto.training.distributed import choose_device
 
@@ -86,6 +95,12 @@ def evaluate(
     require(adapts or not adaptation, "--set changes the adaptation; give --adapt with it")
     settings = loaded.adaptation(apply_overrides({}, adaptation or [])) if adapts else None
     loaded.bf16 = loaded.device.type == "cuda"
+    files = [episodes]
+    if fit_decision is not None:
+        if not isinstance(loaded, SpanProto):
+            raise ConfigError(f"{loaded.title()} has no decision to fit; drop --fit-decision")
+        decide_as_suits(loaded, read_supported_episodes(fit_decision, format), settings)
+        files.append(fit_decision)
     report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value, settings)
     content = {
         "method": loaded.name,
@@ -94,7 +109,7 @@ def evaluate(
         "precision": "bf16" if loaded.bf16 else "fp32",
         "oracle": ORACLE if candidates is Rule.released else None,
         **report.to_dict(),
-        "provenance": provenance(loaded.origin.get("seed"), [episodes]),
+        "provenance": provenance(loaded.origin.get("seed"), files),
         "model": {"config": to_dict(loaded.config), "origin": loaded.origin},
     }
     text = json.dumps(content, indent=2)

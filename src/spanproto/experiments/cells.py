@@ -20,7 +20,6 @@ from spanproto.experiments.workers import finished, side_by_side
 if TYPE_CHECKING:
     from spanproto.adaptation import AdaptationConfig
     from spanproto.data.types import Episode
-    from spanproto.decision import DecisionConfig
     from spanproto.judging import CandidateRule
     from spanproto.methods.base import Method
 
@@ -156,17 +155,17 @@ def _validation(folder: Path) -> dict[str, Any]:
     return {"validation": curve} if curve else {}
 
 
-def _fitted(
+def _fit_decision(
     grid: Grid, column: Column, model: Any, scoring: Scoring, settings: "AdaptationConfig | None"
-) -> "DecisionConfig":
-    """The decision that suits the column's validation episodes."""
-    from spanproto.calibration import fit_decision
+) -> None:
+    """Let the model decide as suits the column's validation episodes."""
+    from spanproto.calibration import decide_as_suits
     from spanproto.training.settings import DataConfig
     from spanproto.training.source import validation_episodes
 
     count = min(scoring.fit_decision, grid.limit or scoring.fit_decision)
     data = {**column.data, **column.validation, "root": str(grid.data), "valid_episodes": count}
-    return fit_decision(model, validation_episodes(DataConfig(**data)), settings)
+    decide_as_suits(model, validation_episodes(DataConfig(**data)), settings)
 
 
 def _score(
@@ -186,8 +185,7 @@ def _score(
         model.adaptation({**(scoring.adaptation or {}), "seed": cell.seed}) if adapts else None
     )
     if scoring.fit_decision:
-        own: Any = model.config
-        model.config = replace(own, decision=_fitted(grid, column, model, scoring, settings))
+        _fit_decision(grid, column, model, scoring, settings)
     if scoring.look is not None:
         findings = scoring.look(model, episodes)
     else:

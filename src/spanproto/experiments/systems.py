@@ -52,19 +52,20 @@ def spanproto_cell(column: str, seed: int) -> Cell:
 # How long the baselines train here, and at which rate where the schedule is much shorter than
 # their own; their other settings are their own.
 _BASELINES: dict[str, dict[str, Any]] = {
-    "protobert": {"steps": 120, "episodes_per_step": 4},
+    "protobert": {"steps": 300, "episodes_per_step": 4},
     "container": {"steps": 180},
-    "matching-network": {"steps": 150, "episodes_per_step": 4, "learning_rate": 5e-5},
-    "l-tapnet-cdt": {"steps": 100, "episodes_per_step": 2, "learning_rate": 5e-5},
-    "esd": {"steps": 200, "episodes_per_step": 2, "learning_rate": 5e-5},
-    "decommeta": {"steps": 100, "episodes_per_step": 4},
+    "matching-network": {"steps": 250, "episodes_per_step": 4, "learning_rate": 5e-5},
+    "l-tapnet-cdt": {"steps": 150, "episodes_per_step": 2, "learning_rate": 5e-5},
+    "esd": {"steps": 250, "episodes_per_step": 2, "learning_rate": 5e-5},
+    "decommeta": {"steps": 120, "episodes_per_step": 4},
     "token-classifier": {},
 }
 _SAME_WEIGHTS = {"protobert": ("protobert", "nnshot", "structshot")}
 _ADAPTATION: dict[str, dict[str, Any]] = {
     "token-classifier": {
-        "steps": 40,
+        "steps": 60,
         "learning_rate": 1e-4,
+        "head_learning_rate": 5e-3,
         "tuning": {"tune": "top", "top_layers": 6},
     },
 }
