@@ -262,9 +262,11 @@ def fit_decision(pairs: Sequence[tuple[Any, Any]]) -> DecisionConfig:
         ]
         evidence = Evidence.of(left)
         weights = fit_weights(
-            evidence.boundary,
-            evidence.type_log_probability,
-            evidence.distance,
+            {
+                "boundary": evidence.boundary,
+                "type": evidence.type_log_probability,
+                "distance": evidence.distance,
+            },
             evidence.correct,
         )
         decision = replace(decision, **weights)

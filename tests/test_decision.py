@@ -40,9 +40,11 @@ def test_fitting_finds_the_weights_that_made_the_data() -> None:
     truth = DecisionConfig(boundary_weight=0.7, type_weight=1.5, distance_weight=-0.6, bias=1.0)
     probability = log_odds(boundary, log_p, distance, truth).sigmoid()
     correct = torch.rand(20000, generator=generator) < probability
-    fitted = fit_weights(boundary, log_p, distance, correct)
+    evidence = {"boundary": boundary, "type": log_p, "distance": distance}
+    fitted = fit_weights(evidence, correct)
     for name, value in fitted.items():
         assert value == pytest.approx(getattr(truth, name), abs=0.12)
+    assert fitted["length_weight"] == fitted["before_weight"] == 0  # nothing was said of them
     scores = log_odds(boundary, log_p, distance, DecisionConfig(**fitted)).sigmoid()
     unfitted = log_odds(boundary, log_p, distance, DecisionConfig()).sigmoid()
     assert expected_calibration_error(scores, correct) < 0.02
@@ -51,7 +53,8 @@ def test_fitting_finds_the_weights_that_made_the_data() -> None:
 
 def test_evidence_that_separates_right_from_wrong_keeps_the_weights_finite() -> None:
     boundary = torch.tensor([-2.0, -1.0, 1.0, 2.0])
-    fitted = fit_weights(boundary, torch.zeros(4), torch.ones(4), boundary > 0)
+    evidence = {"boundary": boundary, "type": torch.zeros(4), "distance": torch.ones(4)}
+    fitted = fit_weights(evidence, boundary > 0)
     assert all(math.isfinite(value) for value in fitted.values())
     assert fitted["boundary_weight"] > 0
 

@@ -13,7 +13,7 @@ import torch
 
 from spanproto.adaptation import AdaptationConfig, ask_adapted
 from spanproto.data.types import Episode, Sentence
-from spanproto.decision import DecisionConfig, fit_weights, log_odds
+from spanproto.decision import EVIDENCE, DecisionConfig, EvidenceName, fit_weights, log_odds
 from spanproto.judging import Candidate, judge
 from spanproto.model import SpanProto
 from spanproto.thresholds import Scored, best_threshold
@@ -22,12 +22,15 @@ LEAST_PROBABILITY = 1e-7
 
 
 def fit_decision(
-    model: SpanProto, episodes: Sequence[Episode], adaptation: AdaptationConfig | None = None
+    model: SpanProto,
+    episodes: Sequence[Episode],
+    adaptation: AdaptationConfig | None = None,
+    evidence: Sequence[EvidenceName] = EVIDENCE,
 ) -> DecisionConfig:
     """The joint decision of best F1 on the query sentences of the episodes.
 
-    If none of their entities is among the candidates they cannot tell, and weights stay as they
-    are.
+    Where the test episodes are of another domain, choose `evidence` that means the same there. If
+    none of the entities is among the candidates, they cannot tell, and weights stay as they are.
     """
     joint = replace(model.config.decision, rule="joint")
     judged = _evidence(model, episodes, adaptation, joint)
@@ -42,14 +45,8 @@ def fit_decision(
         [_row(candidate) for _, candidates in judged for candidate in candidates]
     )  # (N, 5)
     boundary, log_p, distance, before, log_length = rows.unbind(1)
-    weights = fit_weights(
-        boundary,
-        log_p,
-        distance,
-        torch.tensor(correct),
-        before=before,
-        log_length=log_length,
-    )
+    columns = dict(zip(EVIDENCE, rows.unbind(1), strict=True))
+    weights = fit_weights({name: columns[name] for name in evidence}, torch.tensor(correct))
     fitted = DecisionConfig(**{**asdict(joint), **weights})
     odds = log_odds(boundary, log_p, distance, fitted, before=before, log_length=log_length)
     scores = iter(odds.sigmoid().tolist())
@@ -63,10 +60,14 @@ def fit_decision(
 
 
 def decide_as_suits(
-    model: SpanProto, episodes: Sequence[Episode], adaptation: AdaptationConfig | None = None
+    model: SpanProto,
+    episodes: Sequence[Episode],
+    adaptation: AdaptationConfig | None = None,
+    evidence: Sequence[EvidenceName] = EVIDENCE,
 ) -> None:
     """Let the model decide as is best on the episodes."""
-    model.config = replace(model.config, decision=fit_decision(model, episodes, adaptation))
+    decision = fit_decision(model, episodes, adaptation, evidence)
+    model.config = replace(model.config, decision=decision)
 
 
 def flat(scored: Iterable[tuple[float, Candidate]]) -> list[tuple[float, Candidate]]:
@@ -106,7 +107,7 @@ def _evidence(
 
 
 def _row(candidate: Candidate) -> tuple[float, float, float, float, float]:
-    """The evidence that a candidate is an entity of its nearest type."""
+    """What speaks for a candidate as an entity of its nearest type, in the order of EVIDENCE."""
     probability = max(candidate.type_probabilities)
     nearest = candidate.type_probabilities.index(probability)
     return (

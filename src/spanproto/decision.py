@@ -8,14 +8,18 @@ The odds are those of a logistic regression, so once fitted on held-out episodes
 means that four of five such predictions are right.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from spanproto.config import require
+
+EvidenceName = Literal["boundary", "type", "distance", "before", "length"]
+EVIDENCE: tuple[EvidenceName, ...] = get_args(EvidenceName)
 
 
 @dataclass(frozen=True)
@@ -61,32 +65,17 @@ def log_odds(
     )
 
 
-def fit_weights(
-    boundary: Tensor,
-    type_log_probability: Tensor,
-    distance: Tensor,
-    correct: Tensor,
-    *,
-    before: Tensor | None = None,
-    log_length: Tensor | None = None,
-) -> dict[str, float]:
+def fit_weights(evidence: Mapping[EvidenceName, Tensor], correct: Tensor) -> dict[str, float]:
     """The weights of `log_odds` that make the scores of N predictions true, by maximum likelihood.
 
-    All are (N,); `correct` says whether a span is an entity of its type. A slight pull towards 0
-    keeps the weights finite where the evidence separates right from wrong.
+    All are (N,); `correct` says whether a span is an entity of its type. What is not given as
+    evidence weighs nothing. A slight pull towards 0 keeps the weights finite where the evidence
+    separates right from wrong.
     """
-    given = {
-        "boundary_weight": boundary,
-        "type_weight": type_log_probability,
-        "distance_weight": distance,
-        "before_weight": before,
-        "length_weight": log_length,
-    }
-    columns = {name: values for name, values in given.items() if values is not None}
-    evidence = torch.stack(tuple(columns.values()), 1).double()  # (N, E)
-    mean, spread = evidence.mean(0), evidence.std(0, unbiased=False).clamp(min=1e-6)
-    scaled = F.pad((evidence - mean) / spread, (0, 1), value=1.0)  # (N, E + 1)
-    weights = torch.zeros(len(columns) + 1, dtype=torch.double, requires_grad=True)
+    columns = torch.stack(tuple(evidence.values()), 1).double()  # (N, E)
+    mean, spread = columns.mean(0), columns.std(0, unbiased=False).clamp(min=1e-6)
+    scaled = F.pad((columns - mean) / spread, (0, 1), value=1.0)  # (N, E + 1)
+    weights = torch.zeros(len(evidence) + 1, dtype=torch.double, requires_grad=True)
     optimizer = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
@@ -99,7 +88,8 @@ def fit_weights(
     optimizer.step(loss)  # type: ignore[no-untyped-call]
     slopes = weights.detach()[:-1] / spread
     bias = weights.detach()[-1] - (slopes * mean).sum()
-    return dict(zip((*columns, "bias"), [*slopes.tolist(), bias.item()], strict=True))
+    found = dict(zip(evidence, slopes.tolist(), strict=True))
+    return {**{f"{name}_weight": found.get(name, 0.0) for name in EVIDENCE}, "bias": bias.item()}
 
 
 def expected_calibration_error(scores: Tensor, correct: Tensor, bins: int = 10) -> float:

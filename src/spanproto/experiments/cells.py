@@ -20,6 +20,7 @@ from spanproto.experiments.workers import finished, side_by_side
 if TYPE_CHECKING:
     from spanproto.adaptation import AdaptationConfig
     from spanproto.data.types import Episode
+    from spanproto.decision import EvidenceName
     from spanproto.judging import CandidateRule
     from spanproto.methods.base import Method
 
@@ -34,6 +35,7 @@ class Scoring:
     candidates: "CandidateRule" = "model"
     configure: Sequence[str] = ()  # settings of the model, each key=value
     fit_decision: int = 0  # on so many validation episodes, before it is scored
+    evidence: "Sequence[EvidenceName]" = ()  # what the decision weighs; all there is, if none
     look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
     """What is noted of the trained model and the episodes in place of a score."""
 
@@ -160,12 +162,14 @@ def _fit_decision(
 ) -> None:
     """Let the model decide as suits the column's validation episodes."""
     from spanproto.calibration import decide_as_suits
+    from spanproto.decision import EVIDENCE
     from spanproto.training.settings import DataConfig
     from spanproto.training.source import validation_episodes
 
     count = min(scoring.fit_decision, grid.limit or scoring.fit_decision)
     data = {**column.data, **column.validation, "root": str(grid.data), "valid_episodes": count}
-    decide_as_suits(model, validation_episodes(DataConfig(**data)), settings)
+    episodes = validation_episodes(DataConfig(**data))
+    decide_as_suits(model, episodes, settings, scoring.evidence or EVIDENCE)
 
 
 def _score(

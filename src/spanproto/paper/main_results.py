@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.systems import baseline_cells, spanproto_cell
 from spanproto.methods import METHODS
@@ -49,9 +49,7 @@ class MainResults(Recipe):
         return [cell for place in places for cell in self._cells(*place)]
 
     def _cells(self, column: str, seed: int) -> list[Cell]:
-        released = Scoring(RELEASED, candidates="released")
-        own = spanproto_cell(column, seed)
-        cells = [own, replace(own, scorings=(released,))]  # which is one training
+        cells = [spanproto_cell(column, seed)]
         for cell in baseline_cells(column, seed):
             wanted = tuple(scoring for scoring in cell.scorings if scoring.name in self.published)
             if wanted:
