@@ -6,12 +6,15 @@ decision is fitted, as always, on validation episodes too, but on others.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spanproto.experiments.cells import Cell, Scoring
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.systems import spanproto_cell
+
+if TYPE_CHECKING:
+    from spanproto.decision import EvidenceName
 
 CHOSEN_ON = ("news-1", "inter-5w1")  # whose validation data the choices are judged on
 CHOSEN = "chosen"
@@ -26,6 +29,7 @@ class Choice:
     training: Mapping[str, Any] = field(default_factory=dict)
     adaptation: Mapping[str, Any] | None = field(default_factory=dict)  # None: there is none
     decision: Sequence[str] | None = None  # settings of one that is not fitted
+    evidence: "Sequence[EvidenceName]" = ()  # other than the chosen, to fit it to
 
     @property
     def trains(self) -> bool:
@@ -37,6 +41,13 @@ CHOICES: Mapping[str, Choice] = {
     CHOSEN: Choice("the setting of the tables"),
     "two-stage": Choice("the paper's decision: two thresholds in a row", decision=()),
     "joint": Choice("one score, its weights not fitted", decision=("decision.rule=joint",)),
+    "boundary-and-type": Choice("fitted to boundary and type alone", evidence=("boundary", "type")),
+    "with-length": Choice("and length", evidence=("boundary", "type", "length")),
+    "with-distance": Choice("and distance", evidence=("boundary", "type", "length", "distance")),
+    "with-before": Choice(
+        "and the boundary before fine-tuning",
+        evidence=("boundary", "type", "length", "distance", "before"),
+    ),
     "no-recall": Choice("weights before the fine-tuning not asked", adaptation={"recall": False}),
     "no-adaptation": Choice("no fine-tuning", adaptation=None),
     "no-leave-one-out": Choice(
@@ -112,6 +123,8 @@ def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:
         if choice.adaptation.get("tuning") == {"tune": "all"}:
             adaptation["learning_rate"] /= 2
         scored = replace(scored, adaptation=adaptation)
+    if choice.evidence:
+        scored = replace(scored, evidence=choice.evidence)
     if choice.decision is None:
         return scored
     return replace(scored, configure=(*scored.configure, *choice.decision), fit_decision=0)
