@@ -21,7 +21,7 @@ INTER = tuple(name for name in COLUMNS if name.startswith("inter"))
 INTRA = tuple(name for name in COLUMNS if name.startswith("intra"))
 
 _FAINT_TOO = ("decision.floor=0.02",)  # what one stage all but rules out, the other may save
-_RATES = {"crossdomain": 1.2e-4, "fewnerd": 6e-5}
+_RATES = {"crossdomain": 1.2e-4, "fewnerd": 3e-5}
 # In another domain, distances and what was said before fine-tuning mean something else.
 _EVIDENCE: "dict[str, tuple[EvidenceName, ...]]" = {
     "crossdomain": ("boundary", "type", "length"),
