@@ -55,9 +55,12 @@ CHOICES: Mapping[str, Choice] = {
     ),
     "top-3": Choice("top 3 layers tuned", adaptation={"tuning": {"tune": "top", "top_layers": 3}}),
     "all-layers": Choice(
-        "all layers tuned, at half the rate", adaptation={"tuning": {"tune": "all"}}
+        "all layers tuned, at half the rate",
+        adaptation={"tuning": {"tune": "all"}, "episodes_at_once": 8},
     ),
-    "low-rank": Choice("low-rank adapters", adaptation={"tuning": {"tune": "low-rank"}}),
+    "low-rank": Choice(
+        "low-rank adapters", adaptation={"tuning": {"tune": "low-rank"}, "episodes_at_once": 8}
+    ),
     "steps-20": Choice("20 steps of fine-tuning", adaptation={"steps": 20}),
     "steps-80": Choice("80 steps of fine-tuning", adaptation={"steps": 80}),
     "all-negatives": Choice("all spans seen in training", {"objective": {"negatives": 1.0}}),

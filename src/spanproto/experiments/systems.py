@@ -21,6 +21,12 @@ INTER = tuple(name for name in COLUMNS if name.startswith("inter"))
 INTRA = tuple(name for name in COLUMNS if name.startswith("intra"))
 
 _FAINT_TOO = ("decision.floor=0.002",)  # what one stage all but rules out, the other may save
+# Half of a base-sized encoder: copies for so many episodes take some 30 GB.
+_TOP_LAYERS = {
+    "tuning": {"tune": "top", "top_layers": 6},
+    "episodes_at_once": 32,
+    "tokens_at_once": 40_000,
+}
 _RATES = {"crossdomain": 1.2e-4, "fewnerd": 3e-5}
 # Of what there is as evidence, only a threshold for boundaries means the same in another domain.
 _EVIDENCE: "dict[str, tuple[EvidenceName, ...]]" = {"crossdomain": ("boundary",), "fewnerd": ()}
@@ -48,7 +54,7 @@ def spanproto_cell(column: str, seed: int) -> Cell:
         "learning_rate": _RATES[COLUMNS[column].protocol],
         "leave_one_out": True,
         "recall": True,
-        "tuning": {"tune": "top", "top_layers": 6},
+        **_TOP_LAYERS,
     }
     fitted = Scoring(
         "spanproto-adapted",
@@ -82,7 +88,7 @@ _ADAPTATION: dict[str, dict[str, Any]] = {
         "steps": 60,
         "learning_rate": 1e-4,
         "head_learning_rate": 5e-3,
-        "tuning": {"tune": "top", "top_layers": 6},
+        **_TOP_LAYERS,
     },
 }
 VALIDATED = ("news-1", "inter-5w1")
