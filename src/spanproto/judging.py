@@ -314,25 +314,23 @@ def _by_sentence(
 ) -> list[list[list[Candidate]]]:
     """The spans as plain values, for each query sentence of each episode, in reading order."""
     rows, results = iter(query.query_rows), []
-    sentence_at: dict[int, tuple[list[Candidate], Episode, slice]] = {}
-    first_slot = 0
+    sentence_at: dict[int, tuple[list[Candidate], Episode]] = {}
     for episode in episodes:
-        own = slice(first_slot, first_slot + len(episode.types))
-        first_slot = own.stop
         results.append([list[Candidate]() for _ in episode.query])
-        for found in results[-1]:
-            sentence_at[next(rows)] = found, episode, own
+        sentence_at |= {next(rows): (found, episode) for found in results[-1]}
     spans = proposed.spans
+    first, own = _own_slots(episodes, query, spans)
     columns = (
         spans.sentence,
         spans.start,
         spans.end,
-        evidence.slot,
+        evidence.slot - first,
         proposed.boundary,
         evidence.before,
     )
-    per_type = (evidence.distance, evidence.probability, evidence.scores)
-    for (row, start, end, slot, boundary, before), outcome, *values in sorted(
+    tables = (evidence.distance, evidence.probability, evidence.scores)
+    per_type = [table.gather(1, own) for table in tables]  # (M, T): the others' would be many
+    for (row, start, end, number, boundary, before), outcome, *values in sorted(
         zip(
             zip(*(column.tolist() for column in columns), strict=True),
             outcomes,
@@ -341,12 +339,27 @@ def _by_sentence(
         ),
         key=lambda item: item[0][:3],
     ):
-        found, episode, own = sentence_at[row]
-        distances, probabilities, scores = (tuple(table[own]) for table in values)
-        label = episode.types[slot - own.start]
+        found, episode = sentence_at[row]
+        count = len(episode.types)
+        distances, probabilities, scores = (tuple(each[:count]) for each in values)
+        label = episode.types[number]
         found.append(
             Candidate(
                 start, end, label, outcome, boundary, distances, probabilities, scores, before
             )
         )
     return results
+
+
+def _own_slots(
+    episodes: Sequence[Episode], query: EpisodeBatch, spans: SpanPlaces
+) -> tuple[Tensor, Tensor]:
+    """The first slot (M,) of each span's episode, and the slots (M, T) of its types, T the most.
+
+    An episode with fewer types has others' slots, or the last one, in the places beyond them.
+    """
+    sizes = torch.tensor([len(episode.types) for episode in episodes])
+    owner = query.episode.index_select(0, spans.sentence)
+    first = (sizes.cumsum(0) - sizes).to(owner.device).index_select(0, owner)
+    types = torch.arange(int(sizes.max()), device=owner.device)
+    return first, (first[:, None] + types).clamp(max=int(sizes.sum()) - 1)
