@@ -45,6 +45,7 @@ class AdaptationConfig:
     head_learning_rate: float | None = None  # None: as the encoder's
     weight_decay: float = 0.01
     joint_weight: float = 1.0  # lambda of Algorithm 1
+    negatives: float = 1.0  # share of the spans apart from all entities that a step looks at
     leave_one_out: bool = False  # keep a support span out of its own prototype
     recall: bool = False  # in the decision, also ask the weights before the fine-tuning
     dropout: bool = True
@@ -58,6 +59,7 @@ class AdaptationConfig:
         for name in ("steps", "check_every", "folds", "sentences_per_step", "episodes_at_once"):
             require(getattr(self, name) > 0, f"adaptation.{name} must be positive")
         require(self.learning_rate > 0, "adaptation.learning_rate must be positive")
+        require(0 <= self.negatives <= 1, "adaptation.negatives is a share, between 0 and 1")
         for name in ("head_learning_rate", "weight_decay", "joint_weight", "seconds"):
             value = getattr(self, name)
             require(value is None or value >= 0, f"adaptation.{name} must not be negative")

@@ -212,7 +212,13 @@ class SpanProto(Method):
         """The objective with the support set in place of both sets of Algorithm 1."""
         trains_classifier = self.config.classifier.centres == "prototypes"
         weight = config.joint_weight if trains_classifier else 0.0
-        terms = losses(self, batch, joint=weight > 0, leave_one_out=config.leave_one_out)
+        terms = losses(
+            self,
+            batch,
+            joint=weight > 0,
+            negatives=config.negatives,
+            leave_one_out=config.leave_one_out,
+        )
         return terms.total(weight)
 
     def recall(self, before: "SpanProto") -> None:

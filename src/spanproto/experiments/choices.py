@@ -63,6 +63,10 @@ CHOICES: Mapping[str, Choice] = {
     ),
     "steps-20": Choice("20 steps of fine-tuning", adaptation={"steps": 20}),
     "steps-80": Choice("80 steps of fine-tuning", adaptation={"steps": 80}),
+    "thinned": Choice(
+        "a third of the spans apart from entities seen in fine-tuning",
+        adaptation={"negatives": 0.3},
+    ),
     "all-negatives": Choice("all spans seen in training", {"objective": {"negatives": 1.0}}),
     "support-only": Choice(
         "the extractor trained on support sentences alone",
