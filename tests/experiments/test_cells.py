@@ -8,7 +8,7 @@ import pytest
 import synthetic
 
 from spanproto.data.formats import write_episodes, write_sentences
-from spanproto.errors import DataError
+from spanproto.errors import ConfigError, DataError
 from spanproto.experiments.cells import Cell, Grid, Scoring, run_cells
 from spanproto.experiments.columns import COLUMNS, column_named
 from spanproto.experiments.systems import (
@@ -79,6 +79,23 @@ def test_what_is_there_is_not_done_again(
     assert grid.file(cell, cell.scorings[0]).stat().st_mtime_ns == before
     monkeypatch.setattr("spanproto.experiments.cells._train", None)  # would be called, and fail
     assert list(run_cells(grid, [cell], workers=1)) == []
+
+
+def test_scores_of_another_setup_are_refused(grid: Grid, cell: Cell) -> None:
+    cell = replace(cell, scorings=cell.scorings[:1])
+    list(run_cells(grid, [cell], workers=1))
+    column, elsewhere = COLUMNS["news-1"], grid.data.parent / "other"
+    (elsewhere / column.test_file).parent.mkdir(parents=True)
+    write_episodes(elsewhere / column.test_file, [synthetic.episode(9)], "crossdomain")
+    for other, words in (
+        (replace(grid, encoder="another"), "measured with the encoder"),
+        (replace(grid, training={"steps": 5}), "training.steps 3, and now it is 5"),
+        (replace(grid, limit=3), "the episode limit 2"),
+        (replace(grid, data=elsewhere), "test data"),
+        (replace(grid, quick=True), "measured in full, and now it is to be in the quick form"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            list(run_cells(other, [cell], workers=1))
 
 
 def test_one_training_serves_columns_and_is_validated_on_the_way(grid: Grid, cell: Cell) -> None:

@@ -96,6 +96,22 @@ def test_the_report_has_every_recipe(results: Path) -> None:
     assert "](paper/span-map.png)" in report
 
 
+def test_quick_figures_are_marked_wherever_they_are_written(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper" / "cells").symlink_to(results / "paper" / "cells")
+    done = spanproto("paper", "boundary-matrix", "--draw-only", "--report", "-o", tmp_path)
+    assert QUICK in done.stdout
+    assert json.loads((tmp_path / "paper/boundary-matrix.json").read_text("utf-8"))["quick"]
+    assert 'id="draft"' in (tmp_path / "paper/boundary-matrix.svg").read_text("utf-8")
+    assert QUICK in (tmp_path / "paper.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["boundary-matrix", "datasets"])
+def test_quick_figures_are_not_taken_for_results(results: Path, name: str) -> None:
+    sample = ("--data", results / "sample", "--encoder", "tiny", "-o", results)
+    assert "the two do not mix" in refused(spanproto("paper", name, *sample))
+
+
 def test_some_systems_alone_are_run(tmp_path: Path, tiny_encoder: Path) -> None:
     alone = ("--columns", "news-1", "--systems", "matching-network")
     quick = ("--quick", "--encoder", tiny_encoder, "-o", tmp_path)

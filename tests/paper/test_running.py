@@ -7,7 +7,7 @@ import pytest
 
 from spanproto.data.episodes import read_supported_episodes
 from spanproto.data.splits import type_split
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell, Grid, Scoring
 from spanproto.experiments.columns import COLUMNS, column_named
 from spanproto.experiments.systems import baseline_cells, spanproto_cell
 from spanproto.paper import RECIPES, ablation
@@ -16,6 +16,7 @@ from spanproto.paper.margin import MARGINS
 from spanproto.paper.quick import shortened, write_sample
 from spanproto.paper.recipe import Bench
 from spanproto.paper.running import merged, missing
+from spanproto.paper.scores import Scores
 from spanproto.training.settings import RunConfig
 
 BENCH = Bench(Path("data"), "encoder", columns=("inter-5w1",))
@@ -43,19 +44,23 @@ def test_a_training_is_done_once_for_all_recipes() -> None:
 
 def test_what_a_table_has_is_not_missing(tmp_path: Path) -> None:
     cell = spanproto_cell("news-1", 12)
-    bench = replace(BENCH, results=tmp_path)
-    assert missing([cell], bench) == [cell]
+    grid = Grid(tmp_path / "data", "encoder", tmp_path / "paper" / "cells")
+
+    def left_of(cell: Cell) -> list[Cell]:
+        return missing([cell], grid, Scores(tmp_path))
+
+    assert left_of(cell) == [cell]
     folder = tmp_path / "crossdomain" / "news-1"
     folder.mkdir(parents=True)
     (folder / "spanproto.12.json").write_text("{}")
-    (left,) = missing([cell], bench)
+    (left,) = left_of(cell)
     assert [scoring.name for scoring in left.scorings] == [
         "spanproto-released",
         "spanproto-fitted",
         "spanproto-adapted",
     ]
-    assert missing([replace(cell, scorings=cell.scorings[:1])], bench) == []
-    assert missing([replace(cell, seed=21)], bench) == [replace(cell, seed=21)]
+    assert left_of(replace(cell, scorings=cell.scorings[:1])) == []
+    assert left_of(replace(cell, seed=21)) == [replace(cell, seed=21)]
 
 
 @pytest.mark.parametrize("name", ["ablation", "margin", "hyper-parameters", "fewnerd", "span-map"])

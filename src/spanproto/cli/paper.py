@@ -71,7 +71,7 @@ def paper(
     for recipe in recipes:
         _show(recipe, results, quick)
     if report:
-        typer.echo(f"wrote {write_report(RECIPES.values(), results)}")
+        typer.echo(f"wrote {write_report(RECIPES.values(), results, quick=quick)}")
 
 
 def _bench(data: Path | None, results: Path, encoder: str | None) -> "Bench":
@@ -114,7 +114,7 @@ def _show(recipe: "Recipe", results: Path, quick: bool) -> None:
     except MissingExtraError as error:
         pictures = []
         typer.echo(f"not drawn: {error}, or draw elsewhere with --draw-only", err=True)
-    page = write_recipe(recipe, results, quick=quick)
+    page, quick = write_recipe(recipe, results, quick=quick)
     parts = [f"{recipe.title.upper()}: {recipe.place}", *([QUICK] if quick else [])]
     typer.echo("\n\n".join([*parts, page.to_text()]) + "\n")
     for path in (results / "paper" / f"{recipe.name}.md", *pictures):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanproto.data.files import atomic_writer
 from spanproto.experiments.columns import Column, column_named
+from spanproto.experiments.setups import refuse_other_setup
 from spanproto.experiments.workers import finished, side_by_side
 
 if TYPE_CHECKING:
@@ -68,18 +69,26 @@ class Grid:
     limit: int | None = None  # test episodes, for a quick look
     training: Mapping[str, Any] = field(default_factory=dict)  # over the cells' own
     device: str = "auto"
+    quick: bool = False  # few steps on a sample: the scores say so, and mix with no others
 
     def file(self, cell: Cell, scoring: Scoring) -> Path:
         """Where a score is kept."""
         return self.output / cell.column / f"{scoring.name}.{cell.seed}.json"
 
     def missing(self, cell: Cell) -> list[Scoring]:
-        """The scores of a cell's first column that are not there yet."""
-        return [scoring for scoring in cell.scorings if not self.file(cell, scoring).exists()]
+        """The scores of a cell's first column that are not there yet; refuses others' scores."""
+        return [scoring for scoring in cell.scorings if not self._has(cell, scoring)]
 
     def wants(self, cell: Cell) -> bool:
         """Whether a score of any of a cell's columns is not there yet."""
         return any(self.missing(one) for one in cell.by_column())
+
+    def _has(self, cell: Cell, scoring: Scoring) -> bool:
+        path = self.file(cell, scoring)
+        if not path.exists():
+            return False
+        refuse_other_setup(path, self, cell)
+        return True
 
 
 def run_cells(grid: Grid, cells: Iterable[Cell], workers: int) -> Iterator[Cell]:
@@ -202,6 +211,8 @@ def _score(
         "column": column.name,
         "candidates": scoring.candidates,
         "adaptation": None if settings is None else to_dict(settings),
+        "limit": grid.limit,
+        **({"quick": True} if grid.quick else {}),
         "precision": "bf16" if model.bf16 else "fp32",
         **findings,
         "provenance": provenance(cell.seed, [grid.data / column.test_file]),

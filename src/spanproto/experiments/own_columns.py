@@ -1,6 +1,7 @@
 """Cells on columns that are no benchmark's own: a recipe makes them up, or a user's data does."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ class OwnCell(NamedTuple):
 
 def run_own_cells(grid: Grid, cells: Sequence[OwnCell], workers: int) -> None:
     """Run what is missing of each cell, with a progress bar."""
-    todo = [own for own in cells if grid.missing(own.cell)]
+    todo = [own for own in cells if _is_missing(grid, own)]
     with tqdm(total=len(todo), unit="cell", disable=None) as bar:
         for own in finished(side_by_side(partial(run_own_cell, grid), todo, workers)):
             bar.set_postfix_str(f"{own.column.name} {own.cell.seed}")
@@ -29,8 +30,19 @@ def run_own_cells(grid: Grid, cells: Sequence[OwnCell], workers: int) -> None:
 
 def run_own_cell(grid: Grid, own: OwnCell) -> None:
     """Train and write each missing score, with the column known by its name for as long."""
-    COLUMNS[own.column.name] = own.column
-    try:
+    with _known(own.column):
         run_cell(grid, own.cell)
+
+
+def _is_missing(grid: Grid, own: OwnCell) -> bool:
+    with _known(own.column):
+        return bool(grid.missing(own.cell))
+
+
+@contextmanager
+def _known(column: Column) -> Iterator[None]:
+    COLUMNS[column.name] = column
+    try:
+        yield
     finally:
-        del COLUMNS[own.column.name]
+        del COLUMNS[column.name]

@@ -9,6 +9,7 @@ from spanproto.data.files import atomic_writer
 from spanproto.data.formats import read_episodes, read_sentences
 from spanproto.data.types import Sentence
 from spanproto.experiments.columns import column_named
+from spanproto.experiments.setups import refuse_quick_mixture
 from spanproto.paper.page import NOT_RUN, Page, Table
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import OWN, Scores
@@ -59,10 +60,12 @@ class Datasets(Recipe):
         """Count what is in the data folder."""
         path = bench.results / OWN / FILE
         if path.exists():
+            refuse_quick_mixture(path, json.loads(path.read_text("utf-8")), quick=bench.quick)
             return
         files = {name: _at_hand(bench.data, corpus) for name, corpus in _CORPORA.items()}
         content = {
             "corpora": {name: counts(known) for name, known in files.items() if known},
+            **({"quick": True} if bench.quick else {}),
             "seeds": [],  # nothing is left to chance
             "provenance": provenance(None, [file for known in files.values() for file in known]),
         }

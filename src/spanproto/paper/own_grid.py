@@ -15,6 +15,7 @@ def own_grid(bench: Bench, data: Path, episodes: int | None = None) -> Grid:
         runs=own_runs(bench),
         limit=2 if bench.quick else episodes,
         device=bench.device,
+        quick=bench.quick,
     )
 
 

@@ -8,8 +8,10 @@ from tqdm import tqdm
 
 from spanproto.experiments.cells import Cell, Grid, run_cells
 from spanproto.experiments.columns import column_named
+from spanproto.experiments.setups import refuse_other_setup
 from spanproto.paper.quick import shortened
 from spanproto.paper.recipe import Bench, Recipe
+from spanproto.paper.scores import Scores
 
 
 def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> None:
@@ -23,8 +25,8 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> None:
     grid = Grid(bench.data, bench.encoder, bench.folder / "cells", device=bench.device)
     if bench.quick:
         cells = [shortened(cell) for cell in cells]
-        grid = replace(grid, runs=bench.folder / "runs", limit=2)
-    todo = missing(merged(cells), bench)
+        grid = replace(grid, runs=bench.folder / "runs", limit=2, quick=True)
+    todo = missing(merged(cells), grid, bench.scores)
     with tqdm(
         total=sum(len(cell.scorings) for cell in todo), unit="score", disable=None if todo else True
     ) as bar:
@@ -48,21 +50,20 @@ def merged(cells: Iterable[Cell]) -> list[Cell]:
     return list(trainings.values())
 
 
-def missing(cells: Iterable[Cell], bench: Bench) -> list[Cell]:
+def missing(cells: Iterable[Cell], grid: Grid, scores: Scores) -> list[Cell]:
     """The cells with those of their scorings that have not been measured yet, if any."""
-    scores = bench.scores
-    left = [
-        replace(
-            cell,
-            scorings=tuple(
-                scoring
-                for scoring in cell.scorings
-                if cell.seed not in scores.files(cell.column, scoring.name)
-            ),
-        )
-        for cell in cells
-    ]
-    return [cell for cell in left if cell.scorings]
+    left = []
+    for cell in cells:
+        unknown = []
+        for scoring in cell.scorings:
+            path = scores.files(cell.column, scoring.name).get(cell.seed)
+            if path is None:
+                unknown.append(scoring)
+            else:
+                refuse_other_setup(path, grid, cell)
+        if unknown:
+            left.append(replace(cell, scorings=tuple(unknown)))
+    return left
 
 
 def _training(cell: Cell) -> str:

@@ -43,6 +43,11 @@ class Scores:
         """One figure of each seed, such as `"micro", "f1"`; none where it is not known."""
         return tuple(self._values(column, scoring, keys))
 
+    @property
+    def quick(self) -> bool:
+        """Whether any of what was read is of the quick form."""
+        return any(content.get("quick", False) for content in self.sources.values())
+
     def described(self) -> str:
         """How what was read was measured, in one sentence."""
         made = [content["provenance"] for content in self.sources.values()]

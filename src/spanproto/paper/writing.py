@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from spanproto.data.files import atomic_writer
 from spanproto.paper.page import QUICK, Page
@@ -10,10 +11,18 @@ from spanproto.paper.recipe import Recipe
 from spanproto.paper.scores import Scores
 
 
-def write_recipe(recipe: Recipe, results: Path, *, quick: bool = False) -> Page:
+class Written(NamedTuple):
+    """A page, and whether it is marked as of the quick form: by request, or by what it is from."""
+
+    page: Page
+    quick: bool
+
+
+def write_recipe(recipe: Recipe, results: Path, *, quick: bool = False) -> Written:
     """Write `results/paper/NAME.md` and `NAME.json`; returns what they say."""
     scores, folder = Scores(results), results / "paper"
     page = recipe.page(scores)
+    quick = quick or scores.quick
     content = {
         "recipe": recipe.name,
         "title": recipe.title,
@@ -26,37 +35,37 @@ def write_recipe(recipe: Recipe, results: Path, *, quick: bool = False) -> Page:
         stream.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     with atomic_writer(folder / f"{recipe.name}.md") as stream:
         stream.write(f"# {section(recipe, page, folder, '', quick=quick)}")
-    return page
+    return Written(page, quick)
 
 
 def draw_recipe(recipe: Recipe, results: Path, *, quick: bool = False) -> list[Path]:
     """Draw the pictures of a recipe as PNG and SVG beside its page; needs the extra `plots`."""
     from spanproto.plots.style import mark_as_draft, save_for_print
 
-    drawn = []
-    for name, figure in recipe.figures(Scores(results)).items():
-        if quick:
+    scores, drawn = Scores(results), []
+    for name, figure in recipe.figures(scores).items():
+        if quick or scores.quick:
             mark_as_draft(figure, "quick form: not a result")
         save_for_print(figure, path := results / "paper" / f"{name}.png")
         drawn.append(path)
     return drawn
 
 
-def write_report(recipes: Iterable[Recipe], results: Path) -> Path:
+def write_report(recipes: Iterable[Recipe], results: Path, *, quick: bool = False) -> Path:
     """Write `results/paper.md`: every table and figure, as far as it has been measured."""
     path = results / "paper.md"
     with atomic_writer(path) as stream:
-        stream.write(report(recipes, results))
+        stream.write(report(recipes, results, quick=quick))
     return path
 
 
-def report(recipes: Iterable[Recipe], results: Path) -> str:
-    """All pages one after the other."""
-    folder = results / "paper"
-    sections = [
-        f"## {section(recipe, recipe.page(Scores(results)), folder, 'paper/')}"
-        for recipe in recipes
-    ]
+def report(recipes: Iterable[Recipe], results: Path, *, quick: bool = False) -> str:
+    """All pages one after the other, each marked where it is of the quick form."""
+    folder, sections = results / "paper", []
+    for recipe in recipes:
+        page = recipe.page(scores := Scores(results))
+        marked = quick or scores.quick
+        sections.append(f"## {section(recipe, page, folder, 'paper/', quick=marked)}")
     return "\n".join([_INTRODUCTION, *sections])
 
 

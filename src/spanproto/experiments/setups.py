@@ -1,0 +1,76 @@
+"""Whether a score that is there was measured as the one that is wanted would be.
+
+A table that was stopped goes on where it stood, so what is there must come from the same encoder,
+data and training as what is added; the pages would set them side by side.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spanproto.errors import ConfigError
+from spanproto.experiments.columns import COLUMNS
+from spanproto.provenance import sha256
+
+if TYPE_CHECKING:
+    from spanproto.experiments.cells import Cell, Grid
+
+
+class Compared(NamedTuple):
+    """One thing that a score depends on, as it was and as it is."""
+
+    what: str
+    there: Any
+    here: Any
+
+
+def refuse_other_setup(path: Path, grid: "Grid", cell: "Cell") -> None:
+    """Complain if the score in the file was measured in another way than the grid's and cell's."""
+    content = json.loads(path.read_text("utf-8"))
+    refuse_quick_mixture(path, content, quick=grid.quick)
+    for what, there, here in _compared(content, grid, cell):
+        if there != here:
+            raise ConfigError(
+                f"{path}: measured with {what} {there!r}, and now it is {here!r}; give --output "
+                "another folder, or remove the file to measure it again"
+            )
+
+
+def refuse_quick_mixture(path: Path, content: dict[str, Any], *, quick: bool) -> None:
+    """Complain if the file is of the quick form and what is wanted is not, or the reverse."""
+    if content.get("quick", False) != quick:
+        forms = ("in full", "in the quick form")
+        raise ConfigError(
+            f"{path}: measured {forms[not quick]}, and now it is to be {forms[quick]}; give "
+            "--output another folder, since the two do not mix"
+        )
+
+
+def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[Compared]:
+    """What the file says of how it was measured, beside how it would be now."""
+    if "limit" in content:
+        yield Compared("the episode limit", content["limit"], grid.limit)
+    model = content.get("model")
+    if model is not None:
+        named = cell.run.get("model", {}).get("encoder", {}).get("name", grid.encoder)
+        there = model["config"]["encoder"]["name"]
+        yield Compared("the encoder", Path(there).name, Path(named).name)
+        trained = (model["origin"] or {}).get("training_config", {})
+        wanted = {**cell.run.get("training", {}), **grid.training}
+        for key in sorted(wanted.keys() & trained.keys()):
+            yield Compared(f"training.{key}", trained[key], wanted[key])
+    column = COLUMNS.get(cell.column)
+    if column is not None and "provenance" in content:
+        tested = grid.data / column.test_file
+        known = [file["sha256"] for file in content["provenance"]["data"]]
+        if tested.exists() and known:
+            what = f"test data ({tested.name}) of SHA-256"
+            yield Compared(what, known[0][:12], _digest(tested, tested.stat().st_mtime_ns)[:12])
+
+
+@lru_cache
+def _digest(path: Path, changed: int) -> str:
+    """The SHA-256 of a file, read once for as long as it does not change."""
+    return sha256(path)
