@@ -121,7 +121,7 @@ def _remark(content: Mapping[str, Any]) -> str:
     found = _spans(content["found"])
     nested = sum(any(_inside(one, other) for other in found) for one in found)
     return (
-        f"Few-NERD labels no mention inside another, and still {nested} of the {len(found)} spans "
-        "found here lie inside others: the matrix judges each pair of words by itself, as the "
-        "paper says; its sentence is not among those at hand."
+        f"Few-NERD labels no mention inside another; {nested} of the {len(found)} spans found here "
+        "lie inside others: the matrix judges each pair of words by itself, as the paper says, "
+        "whose sentence is not among those at hand."
     )

@@ -36,6 +36,11 @@ _SERIES = (
     Series("mention classifier, fine-tuned", "-adapted", CLASSIFIER),
 )
 _SWEEPS = {"T'": FIRST_STEPS, "theta": THRESHOLDS}
+_WHY = {
+    ("T'", "0"): "; the extractor goes on learning beside the classifier, so it needs no lead",
+    ("theta", "0.50"): "; the two-sided loss puts the cut at a probability of 0.50",
+}
+"""What explains a best setting, where it is this one."""
 
 
 class HyperParameters(Recipe):
@@ -87,8 +92,10 @@ class HyperParameters(Recipe):
                 remarks += _remarks(table, column_title(column), parameter)
         setting = (
             "F1 of the extractor's spans, types ignored, and of the whole system. The paper shows "
-            "curves over Few-NERD INTER without figures: T' = 200 is best, and theta from 0.80 to "
-            f"0.85. T is {TRAINING_STEPS} for the curves over T', as there. {scores.described()}"
+            "curves averaged over Few-NERD INTER without figures: T' = 200 is best, and theta from "
+            "0.80 to 0.85. Here are curves of single columns, without `--columns` "
+            f"{' and '.join(SWEEP_COLUMNS)}. T is {TRAINING_STEPS} for the curves over T', as in "
+            f"the paper. {scores.described()}"
         )
         return Page(setting, tables, remarks)
 
@@ -112,14 +119,10 @@ def _remarks(table: Table, where: str, parameter: str) -> list[str]:
     best = best_setting(table, "mention classifier")
     if best is None:
         return []
-    why = {
-        "T'": "the extractor goes on learning beside the classifier, so a lead counts for little",
-        "theta": "the two-sided loss puts the cut at a probability of 0.50",
-    }
     paper = {"T'": "200", "theta": "0.80 to 0.85"}
+    why = _WHY.get((parameter, best.setting), "")
     return [
-        f"{where}: the best {parameter} is {best[0]} here and {paper[parameter]} in the paper; "
-        f"{why[parameter]}."
+        f"{where}: the best {parameter} is {best} here and {paper[parameter]} in the paper{why}."
     ]
 
 

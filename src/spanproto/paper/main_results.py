@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
@@ -16,18 +17,18 @@ from spanproto.paper.variants import ADAPTED, FITTED, PLAIN, RELEASED, places_of
 
 _OWN = {
     FITTED: "SpanProto, fitted decision",
-    ADAPTED: "SpanProto, fine-tuned",
+    ADAPTED: "SpanProto, fine-tuned and fitted",
     RELEASED: "SpanProto, gold spans handed in (oracle)",
 }
 _WHY = {
     "nnshot": "the weights are ProtoBERT's of the row above, as in the original",
     "structshot": "NNShot with Viterbi on top, so what moves that row moves this one",
     PLAIN: "only spans that the extractor finds by itself are candidates here",
-    FITTED: "what speaks for a span is weighed together, by weights fitted on validation episodes",
+    FITTED: "its decision is fitted on validation episodes",
     ADAPTED: "a copy is fine-tuned to the support set of each episode, and the decision is fitted",
     RELEASED: (
-        "the evaluation of the released code adds the gold query spans to the candidates; this row "
-        "repeats it to show what that is worth, and is no result"
+        "the gold query spans are added to the candidates, as the evaluation of the released code "
+        "does; the row shows what that is worth, and is no result"
     ),
 }
 
@@ -69,16 +70,17 @@ class MainResults(Recipe):
         return Page(setting, tables, remarks(rows, tables))
 
     def _why(self, scores: Scores, name: str) -> str:
-        """Why a system's figures differ: its length of training, if nothing better is known."""
+        """What differs here: a system's training and encoder, if nothing better is known."""
         if name in _WHY:
             return _WHY[name]
-        steps = sorted(
-            content["model"]["origin"]["training_config"]["steps"]
-            for column in self.columns
-            for content in scores.read(column, name)
-        )
+        models = [
+            content["model"] for column in self.columns for content in scores.read(column, name)
+        ]
+        steps = sorted(model["origin"]["training_config"]["steps"] for model in models)
         length = " to ".join(str(number) for number in dict.fromkeys(steps[:1] + steps[-1:]))
-        return f"{length} steps of training here, by its own settings, on another encoder"
+        encoders = {Path(model["config"]["encoder"]["name"]).name for model in models}
+        others = ", ".join(sorted(encoders - {published.ENCODER}))
+        return f"{length} steps of training here" + (f", with {others}" if others else "")
 
 
 FEWNERD = MainResults(
@@ -98,5 +100,6 @@ CROSSDOMAIN = MainResults(
     published.MAIN_CROSSDOMAIN,
     published.CROSSDOMAIN,
     "The episodes are those of Hou et al. (2020); those of OntoNotes 5-shot are not at hand, so "
-    "the 5-shot mean is over the three others.",
+    "the 5-shot mean is over the three others. Fitted decisions of the 5-shot columns are fitted "
+    "on 1-shot validation episodes, as there are no others.",
 )

@@ -20,6 +20,8 @@ class Entry(NamedTuple):
 
     published: float | None = None
     measured: tuple[float, ...] = ()
+    comparable: bool = True  # whether both figures are of the same thing
+    absent: str = NOT_RUN  # what is said where nothing is measured
 
     def __bool__(self) -> bool:
         """Whether anything is known."""
@@ -33,14 +35,14 @@ class Entry(NamedTuple):
     @property
     def difference(self) -> float | None:
         """How far the measured figure lies above the published one."""
-        if self.published is None or self.mean is None:
+        if self.published is None or self.mean is None or not self.comparable:
             return None
         return self.mean - self.published
 
     def __str__(self) -> str:
         """Published, an arrow, measured, and the difference in brackets."""
         if self.mean is None:
-            shown = NOT_RUN
+            shown = self.absent
         elif len(self.measured) > 1:
             shown = f"{self.mean:.2f} ± {stdev(self.measured):.2f}"
         else:

@@ -5,6 +5,7 @@ Rows are systems, columns those of `experiments.columns`; OntoNotes 5-shot has n
 
 from collections.abc import Mapping, Sequence
 
+ENCODER = "bert-base-uncased"
 FEWNERD = tuple(
     f"{part}-{way}" for part in ("intra", "inter") for way in ("5w1", "10w1", "5w5", "10w5")
 )

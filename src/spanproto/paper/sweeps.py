@@ -18,6 +18,20 @@ class Series(NamedTuple):
     keys: tuple[str, ...]
 
 
+class Best(NamedTuple):
+    """The setting with the highest figure, and how many of all were measured."""
+
+    setting: str
+    figure: float
+    measured: int
+    settings: int
+
+    def __str__(self) -> str:
+        """The setting, and of how many it is the best where not all have been run."""
+        some = f" (of {self.measured} of {self.settings} run so far)"
+        return self.setting + (some if self.measured < self.settings else "")
+
+
 def columns_with(scores: Scores, scorings: Iterable[str]) -> list[str]:
     """The columns for which any of the scorings has been run."""
     names = list(scorings)
@@ -41,12 +55,15 @@ def sweep_table(
     )
 
 
-def best_setting(table: Table, title: str) -> tuple[str, float] | None:
-    """The setting with the highest figure under the title, and that figure, if there is any."""
+def best_setting(table: Table, title: str) -> Best | None:
+    """The setting with the highest figure under the title, if there is any."""
     at = list(table.heading).index(title) - 1
     measured = {
         setting: entry.mean
         for setting, cells in table.rows
         if isinstance(entry := cells[at], Entry) and entry.mean is not None
     }
-    return max(measured.items(), key=lambda item: item[1]) if measured else None
+    if not measured:
+        return None
+    setting = max(measured, key=measured.__getitem__)
+    return Best(setting, measured[setting], len(measured), len(table.rows))
