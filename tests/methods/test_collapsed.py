@@ -1,9 +1,7 @@
 """Transitions that know no types, unfolded for the types of an episode."""
 
-import pytest
 import torch
 
-from spanproto.data.types import Sentence, Span
 from spanproto.methods.parts.collapsed import CollapsedTransitions
 
 
@@ -25,18 +23,3 @@ def test_the_table_is_unfolded() -> None:
             [10, 13, 14, 11, 12],
         ]
     ]
-
-
-def test_transitions_begin_with_what_is_counted() -> None:
-    table = CollapsedTransitions()
-    sentence = Sentence(tuple("abcdef"), (Span(1, 3, "x"), Span(3, 4, "y"), Span(4, 5, "y")))
-    table.begin([sentence])  # O B-x I-x B-y B-y O
-    # Half a step is added to each of five; steps to any type, or another, are shared by both.
-    assert table.table[0].exp().tolist() == pytest.approx(
-        [0.5 / 3.5, 1.5 / 3.5 / 2, 0.5 / 3.5 / 2, 0.5 / 3.5 / 2, 0.5 / 3.5 / 2]
-    )
-    after_b = [1.5, 1.5, 1.5, 0.5 / 2, 0.5 / 2]  # to O, to B-y from B-y, to I-x
-    assert table.table[1].exp().tolist() == pytest.approx([count / 5.5 for count in after_b])
-    assert table.table[2].exp()[3].item() == pytest.approx(1.5 / 3.5 / 2)  # B-y after I-x
-    assert table.start.exp()[0].item() == pytest.approx(1.5 / 2.5)
-    assert table.end.exp().tolist() == pytest.approx([1.5 / 2.5, 0.5 / 2.5, 0.5 / 2.5])

@@ -64,8 +64,8 @@ class LTapNetCdt(Method):
 
     Settings are those of the released scripts. There a first epoch trains all but the encoder, and
     rates are halved after each; here they follow the schedule of all methods. The scale of the
-    emissions begins where the encoder at hand needs it, and is learned faster; the transitions
-    begin with those counted on the training data. In prediction tags
+    emissions begins where the encoder at hand needs it; it and the transitions, a few numbers, are
+    learned faster than the rest. In prediction tags
     have the first anchors in turn, where the released code draws some. Dot products in the space
     are had without its basis, from a QR decomposition of the differences; a singular value
     decomposition, as in the released code, gives the same and would wait for the device.
@@ -81,7 +81,7 @@ class LTapNetCdt(Method):
         "clip": 5.0,
     }
 
-    rate_factors: ClassVar = {"scale.": 10.0}
+    rate_factors: ClassVar = {"scale.": 10.0, "transitions.": 10.0}
 
     config: LTapNetCdtConfig
 
@@ -93,10 +93,8 @@ class LTapNetCdt(Method):
         self.transitions = CollapsedTransitions()
 
     def begin_training(self, sentences: Iterable[Sentence], steps: int) -> None:
-        """Begin with a scale that suits the encoder and transitions that suit the data."""
-        known = list(sentences)
-        self.scale.begin(self.encoder, known, self.config.spread)
-        self.transitions.begin(known)
+        """Begin with a scale that suits the encoder."""
+        self.scale.begin(self.encoder, sentences, self.config.spread)
 
     def prepare(self, items: Sequence[Episode], step: int) -> NamedTags:
         """The episodes of a step; if words are encoded in pairs, one for each query sentence."""
