@@ -13,6 +13,7 @@ from spanproto.calibration import fit_decision, flat
 from spanproto.checkpoint import load_model
 from spanproto.data.types import Episode
 from spanproto.decision import DecisionConfig, log_odds
+from spanproto.errors import DataError
 from spanproto.judging import Candidate, judge
 from spanproto.methods import method_named
 from spanproto.methods.base import MethodConfig
@@ -34,6 +35,11 @@ def episodes() -> list[Episode]:
 def f1(model: SpanProto, episodes: list[Episode], decision: DecisionConfig) -> float:
     model.config = replace(model.config, decision=decision)
     return pooled_f1(episodes, [model.predict([episode])[0] for episode in episodes])
+
+
+def test_a_decision_is_not_fitted_to_nothing(model: SpanProto) -> None:
+    with pytest.raises(DataError, match="no episodes to fit the decision to"):
+        fit_decision(model, [])
 
 
 def test_the_fitted_decision_is_better_on_what_it_was_fitted_to(

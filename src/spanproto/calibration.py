@@ -14,6 +14,7 @@ import torch
 from spanproto.adaptation import AdaptationConfig, ask_adapted
 from spanproto.data.types import Episode, Sentence
 from spanproto.decision import EVIDENCE, DecisionConfig, EvidenceName, fit_weights, log_odds
+from spanproto.errors import DataError
 from spanproto.judging import Candidate, judge
 from spanproto.model import SpanProto
 from spanproto.thresholds import Scored, best_threshold
@@ -32,6 +33,8 @@ def fit_decision(
     Where the test episodes are of another domain, choose `evidence` that means the same there. If
     none of the entities is among the candidates, they cannot tell, and weights stay as they are.
     """
+    if not episodes:
+        raise DataError("there are no episodes to fit the decision to; give some, or do not fit it")
     joint = replace(model.config.decision, rule="joint")
     judged = _evidence(model, episodes, adaptation, joint)
     correct = [

@@ -77,6 +77,14 @@ def test_a_training_that_diverges_has_no_score(
     assert validation_f1(grid, column_named("news-1"), 12, False, CHOICE) is None
 
 
+def test_a_trial_without_a_score_is_told_of(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = iter((None, 50.0))
+    monkeypatch.setattr(grid_search, "validation_f1", lambda *_: next(found))
+    GRID_SEARCH.run(bench)
+    table = GRID_SEARCH.page(Scores(bench.results)).tables[0]
+    assert table.title == "news-1: 1 trial(s), the best first, and 1 whose training diverged"
+
+
 def test_bad_data_end_the_search(bench: Bench) -> None:
     with pytest.raises(DataError, match="no such file"):
         GRID_SEARCH.run(replace(bench, quick=False, columns=("news-5",)))
@@ -93,6 +101,7 @@ def test_the_scope_is_the_paper_s() -> None:
     assert run.model.objective.extractor_steps == 500
     assert run.model.extractor.threshold == 0.85
     assert run.model.classifier.margin == 4
+    assert run.model.classifier.reject  # or r would be nothing but a setting of the loss
 
 
 @pytest.mark.parametrize("name", COLUMNS)

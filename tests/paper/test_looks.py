@@ -1,11 +1,14 @@
 """What is noted of a model for a picture is what the model says."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
+import pytest
 import synthetic
 
 from spanproto.data.types import Sentence, Span
+from spanproto.errors import DataError
 from spanproto.model import SpanProto
 from spanproto.paper.boundary_case import look_at_boundaries
 from spanproto.paper.datasets import counts
@@ -26,15 +29,14 @@ def test_the_boundaries_of_a_sentence_are_the_models(eager_model: SpanProto) -> 
     assert noted["found"]
 
 
-def test_a_sentence_of_another_length_is_taken_if_there_is_no_other(
-    eager_model: SpanProto,
-) -> None:
+def test_no_sentence_of_another_length_is_taken(eager_model: SpanProto) -> None:
     episode = synthetic.episode(0)
-    short = Sentence(("the", "animala"), (Span(1, 2, "animal"),))
-    noted = look_at_boundaries(
-        eager_model, [type(episode)(episode.types, episode.support, (short,))]
-    )
-    assert noted["words"] == ["the", "animala"]
+    short, long = (Sentence(("the", *["animala"] * more), ()) for more in (1, 70))
+    fitting = Sentence(("the", *["animala"] * 9), ())
+    queried = [replace(episode, query=(short, long)), replace(episode, query=(short, fitting))]
+    assert look_at_boundaries(eager_model, queried)["words"] == list(fitting.words)
+    with pytest.raises(DataError, match="no query sentence of 8 to 24 words"):
+        look_at_boundaries(eager_model, queried[:1])
 
 
 def test_spans_are_noted_with_their_distances(eager_model: SpanProto) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spanproto.errors import DataError
 from spanproto.paper.recipe import Bench
 from spanproto.paper.scores import Scores
 from spanproto.paper.slot_filling import SlotFilling, _columns
@@ -30,6 +31,7 @@ def test_the_quick_form_scores_every_domain(bench: Bench) -> None:
     content = json.loads(
         (bench.folder / "cells" / "slots-1-play_music" / "spanproto.12.json").read_text()
     )
+    assert content["model"]["config"]["decision"]["rule"] == "two-stage"
     trained_on = content["model"]["origin"]["data_config"]["train"]
     assert trained_on == ["book_table-1.jsonl", "order_groceries-1.jsonl", "plan_trip-1.jsonl"]
     assert set(content["types"]) <= {"track", "artist", "genre", "era", "playlist", "album"}
@@ -59,6 +61,36 @@ def test_a_domain_never_trains_the_model_that_it_tests() -> None:
         assert column.test_file not in column.data["train"]
         assert len(column.data["train"]) == 2
     assert [column.name for column in _columns(["a", "b/c"], 5)] == ["slots-5-a", "slots-5-b-c"]
+
+
+def test_corpora_beside_the_benchmarks_are_no_domains(bench: Bench) -> None:
+    (bench.data / "fewnerd").mkdir()
+    (bench.data / "wnut17.conll").write_text("Rome\tB-place\n\n")
+    with pytest.raises(DataError, match="snips: no such folder"):
+        SlotFilling().run(replace(bench, quick=False))
+
+
+def test_no_mean_is_of_some_domains_and_no_table_of_two_collections(tmp_path: Path) -> None:
+    for tested, trained in (("a", "bc"), ("b", "ac"), ("d", "e")):
+        folder = tmp_path / "paper" / "cells" / f"slots-1-{tested}"
+        folder.mkdir(parents=True)
+        content = {
+            "micro": {"f1": 50.0},
+            "provenance": {"seed": 12, "hardware": {"gpu": None, "cpu": "a CPU"}},
+            "model": {
+                "config": {"encoder": {"name": "tiny"}},
+                "origin": {"data_config": {"train": [f"{name}-1.jsonl" for name in trained]}},
+            },
+        }
+        (folder / "spanproto.12.json").write_text(json.dumps(content))
+    first, second = SlotFilling().page(Scores(tmp_path)).tables
+    assert [row[:2] for row in first.texts()[1:]] == [
+        ["a", "50.00"],
+        ["b", "50.00"],
+        ["c", "not run yet"],
+        ["mean", "not run yet (2 of 3 domains)"],
+    ]
+    assert [name for name, _ in second.rows] == ["d", "e", "mean"]
 
 
 def test_nothing_measured_is_said(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from spanproto.experiments.cells import Cell, Scoring
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import spanproto_cell
+from spanproto.experiments.systems import VALIDATED, spanproto_cell
 
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
 
-CHOSEN_ON = ("news-1", "inter-5w1")  # whose validation data the choices are judged on
+CHOSEN_ON = VALIDATED  # whose validation data the choices are judged on
 CHOSEN = "chosen"
 
 
@@ -84,7 +84,7 @@ CHOICES: Mapping[str, Choice] = {
 }
 
 
-def validation_column(column: Column, fitted_on: int) -> Column:
+def validation_column(column: Column, fitted_on: int = 0) -> Column:
     """A column whose test episodes are validation episodes, without the first so many.
 
     Drawn episodes have another seed than those that decisions are fitted on.

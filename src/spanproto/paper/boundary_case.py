@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spanproto.data.types import Episode, Sentence, Span
+from spanproto.errors import DataError
 from spanproto.experiments.cells import Cell, Scoring
 from spanproto.paper.page import Page, Table
 from spanproto.paper.recipe import Bench, Recipe
@@ -77,10 +78,14 @@ def look_at_boundaries(model: "Method", episodes: Sequence[Episode]) -> dict[str
         for sentence, candidates in zip(episode.query, judged, strict=True):
             found = [one.span for one in candidates if one.outcome == "kept"]
             nested = sum(_inside(one, other) for one in found for other in found)
-            fits = len(sentence.words) in WORDS or best is None
+            fits = len(sentence.words) in WORDS
             if fits and (best is None or nested > best[0]):
                 best = nested, sentence, found
-    assert best is not None  # episodes have query sentences
+    if best is None:
+        raise DataError(
+            f"no query sentence of {WORDS.start} to {WORDS.stop - 1} words in the first {EPISODES} "
+            "test episodes; test on more, or on other data"
+        )
     _, sentence, found = best
     probabilities = boundary_probabilities(model, sentence)
     return {

@@ -12,7 +12,8 @@ from statistics import fmean
 
 from spanproto.data.formats import write_episodes
 from spanproto.data.types import Sentence
-from spanproto.experiments.columns import Column
+from spanproto.errors import DataError
+from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.domains import domain_episode, read_domains
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.systems import spanproto_cell
@@ -21,17 +22,19 @@ from spanproto.paper.page import NOT_RUN, Entry, Page, Table
 from spanproto.paper.quick import shortened
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import OWN, Scores
-from spanproto.paper.variants import ADAPTED, PLAIN
+from spanproto.paper.variants import PLAIN, adapted, both
 from spanproto.samples import SLOTS
 
 SHOTS = (1, 5)
 EPISODES, QUERIES = 200, 20  # of a domain, and in each of its episodes
-_SCORINGS = {PLAIN: "as trained", ADAPTED: "fine-tuned to the examples"}
+_SCORINGS = {PLAIN: "as trained", adapted(PLAIN): "fine-tuned to the examples"}
 _PREFIX = "slots"
+_BENCHMARKS = {column.test_file.partition("/")[0] for column in COLUMNS.values()}  # their folders
 _SETTING = (
     "Pooled micro F1 on the slots of a domain by a model trained on the other domains. An episode "
     "has all slots of its domain, so many examples of each (or more, where sentences hold "
-    f"several), and {QUERIES} other sentences to find slots in; a domain has {EPISODES} episodes."
+    f"several), and {QUERIES} other sentences to find slots in; a domain has {EPISODES} episodes. "
+    "Both columns decide by the paper's two thresholds."
 )
 
 
@@ -57,25 +60,37 @@ class SlotFilling(Recipe):
             _write_episodes(domains, grid.data, bench.quick)
         run_own_cells(grid, cells, bench.workers)
 
+    def takes(self, column: str, bench: Bench) -> bool:
+        """A column for each domain of the data and each number of examples."""
+        if not column.startswith(f"{_PREFIX}-"):
+            return False
+        domains = sorted(read_domains(_folder(bench)))
+        return any(column == own.name for shots in SHOTS for own in _columns(domains, shots))
+
     def page(self, scores: Scores) -> Page:
         """F1 of each domain that has been run, and their mean."""
         tables = []
         for shots in SHOTS:
-            prefix = f"{_PREFIX}-{shots}-"
-            names = sorted(path.name for path in (scores.results / OWN).glob(f"{prefix}*"))
-            if names:
-                rows = [(name.removeprefix(prefix), _entries(scores, name)) for name in names]
+            for domains in _collections(scores, shots):
+                rows = [(name, _entries(scores, _column_name(name, shots))) for name in domains]
                 heading = ("domain", *_SCORINGS.values())
                 tables.append(Table(heading, _with_mean(rows), f"{shots}-shot"))
         return Page(f"{_SETTING} {scores.described() or f'{NOT_RUN.capitalize()}.'}", tables)
 
 
 def _folder(bench: Bench) -> Path:
-    """The sample, `snips` among the corpora, or a folder of other data in domains."""
+    """The sample, `snips` among the corpora, or a folder of other data in domains.
+
+    Beside the benchmarks' data lie other corpora, which are no domains of each other.
+    """
     if bench.quick:
         return SLOTS
     own = bench.data / "snips"
-    return own if own.is_dir() else bench.data
+    if own.is_dir():
+        return own
+    if any((bench.data / name).is_dir() for name in _BENCHMARKS):
+        raise DataError(f"{own}: no such folder; put data in domains there, or name it by --data")
+    return bench.data
 
 
 def _columns(domains: Sequence[str], shots: int) -> Iterator[Column]:
@@ -83,14 +98,14 @@ def _columns(domains: Sequence[str], shots: int) -> Iterator[Column]:
     for tested in domains:
         train = [_file(domain, shots) for domain in domains if domain != tested]
         data = {"train": train, "protocol": "crossdomain"}
-        name = f"{_PREFIX}-{shots}-{_safe(tested)}"
-        yield Column(name, "crossdomain", data, _file(tested, shots))
+        yield Column(_column_name(tested, shots), "crossdomain", data, _file(tested, shots))
 
 
 def _cell(column: Column, shots: int, seed: int, quick: bool) -> OwnCell:
-    """The system of the cross-domain tables on the column."""
-    cell = replace(spanproto_cell(f"wiki-{shots}", seed), column=column.name)
-    cell = replace(cell, scorings=tuple(s for s in cell.scorings if s.name in _SCORINGS))
+    """The system of the cross-domain tables on the column, which has no data to fit a decision."""
+    like = f"wiki-{shots}"
+    scorings = tuple(both(like, PLAIN))
+    cell = replace(spanproto_cell(like, seed), column=column.name, scorings=scorings)
     return OwnCell(column, shortened(cell) if quick else cell)
 
 
@@ -101,6 +116,21 @@ def _write_episodes(domains: dict[str, list[Sentence]], folder: Path, quick: boo
         for domain, sentences in domains.items():
             drawn = (domain_episode(sentences, shots, queries, seed) for seed in range(episodes))
             write_episodes(folder / _file(domain, shots), drawn, "token-episodes")
+
+
+def _collections(scores: Scores, shots: int) -> list[list[str]]:
+    """The domains that were run, those of one collection together: each trains for the others."""
+    found = set()
+    for path in (scores.results / OWN).glob(f"{_column_name('*', shots)}/{PLAIN}.*.json"):
+        trained = scores.load(path)["model"]["origin"]["data_config"]["train"]
+        tested = path.parent.name.removeprefix(_column_name("", shots))
+        ending = _file("", shots)
+        found.add(tuple(sorted({tested, *(name.removesuffix(ending) for name in trained)})))
+    return [list(domains) for domains in sorted(found)]
+
+
+def _column_name(domain: str, shots: int) -> str:
+    return f"{_PREFIX}-{shots}-{domain if domain == '*' else _safe(domain)}"
 
 
 def _file(domain: str, shots: int) -> str:
@@ -117,7 +147,14 @@ def _entries(scores: Scores, column: str) -> list[Entry]:
 
 
 def _with_mean(rows: list[tuple[str, list[Entry]]]) -> list[tuple[str, list[Entry]]]:
-    """The rows and the mean of each of their columns."""
+    """The rows and the mean of each of their columns, where all of it has been run."""
     columns = zip(*(entries for _, entries in rows), strict=True)
-    means = [[entry.mean for entry in column if entry.mean is not None] for column in columns]
-    return [*rows, ("mean", [Entry(measured=(fmean(m),) if m else ()) for m in means])]
+    return [*rows, ("mean", [_mean(column) for column in columns])]
+
+
+def _mean(entries: Sequence[Entry]) -> Entry:
+    means = [entry.mean for entry in entries if entry.mean is not None]
+    if len(means) == len(entries):
+        return Entry(measured=(fmean(means),))
+    absent = f"{NOT_RUN} ({len(means)} of {len(entries)} domains)" if means else NOT_RUN
+    return Entry(absent=absent)
