@@ -12,6 +12,7 @@ from spanproto.paper.page import QUICK
 
 BEYOND = {"nested", "slot-filling", "grid-search", "tpe-search"}  # have tests of their own
 OWN = [name for name in RECIPES if name not in BEYOND]
+COLUMN = ("--columns", "inter-5w1")
 PICTURES = ("boundary-matrix", "hyper-parameters-news-1", "span-map")
 
 
@@ -106,10 +107,13 @@ def test_quick_figures_are_marked_wherever_they_are_written(results: Path, tmp_p
     assert QUICK in (tmp_path / "paper.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["boundary-matrix", "datasets"])
-def test_quick_figures_are_not_taken_for_results(results: Path, name: str) -> None:
+def test_quick_figures_are_not_taken_for_results(results: Path) -> None:
     sample = ("--data", results / "sample", "--encoder", "tiny", "-o", results)
-    assert "the two do not mix" in refused(spanproto("paper", name, *sample))
+    assert "the two do not mix" in refused(spanproto("paper", "boundary-matrix", *sample))
+    counted = spanproto("paper", "datasets", *sample)
+    assert counted.returncode == 2
+    assert "the two do not mix" in counted.stderr
+    assert QUICK in counted.stdout
 
 
 def test_some_systems_alone_are_run(tmp_path: Path, tiny_encoder: Path) -> None:
@@ -147,4 +151,18 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     there = ("margin", "--data", tmp_path)
     assert "there is no column 'news-2'" in said(*there, "--columns", "news-2")
     assert "'x' is not a whole number" in said(*there, "--seeds", "12,x")
-    assert "no such file" in said(*there, "--columns", "news-1")
+    news = ("--columns", "news-1")
+    assert "'news-1' is no column that fewnerd can" in said("fewnerd", *there[1:], *news)
+    assert "'news-1' is no column that errors can" in said("errors", *there[1:], *news)
+    assert "'inter-5w1' is no column that nested" in said("nested", "--quick", *COLUMN)
+    wrong = said("crossdomain", "--quick", "--systems", "spanprto")
+    assert "trains no system 'spanprto'; did you mean 'spanproto'?" in wrong
+    assert "no system 'nnshot'" in said("crossdomain", "--quick", "--systems", "nnshot")
+
+
+def test_one_recipe_that_fails_keeps_no_page_from_being_written(tmp_path: Path) -> None:
+    done = spanproto("paper", "drawings", "margin", "--data", tmp_path, "-o", tmp_path)
+    assert done.returncode == 2
+    assert "no such file" in done.stderr
+    assert (tmp_path / "paper" / "drawings.md").exists()
+    assert (tmp_path / "paper" / "margin.md").exists()

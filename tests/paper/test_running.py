@@ -77,6 +77,15 @@ def test_cells_are_ones_that_can_run(name: str) -> None:
     assert {(cell.column, cell.seed) for cell in sweep} == {("wiki-1", 21), ("wiki-1", 42)}
 
 
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_of_cells_has_one_in_the_quick_form(name: str) -> None:
+    full, quick = (
+        cells(name, bench=Bench(Path("data"), "encoder", quick=q)) for q in (False, True)
+    )
+    assert bool(full) == bool(quick)
+    assert {cell.column for cell in quick} <= {"inter-5w1", "news-1"}
+
+
 def test_ablations_leave_out_what_they_say() -> None:
     runs = {
         cell.system: RunConfig.of({**cell.run, "data": {}}).model

@@ -59,6 +59,7 @@ def paper(
         return
     results = output or Path("runs/paper-quick" if quick else "results")
     recipes = [recipe_named(name) for name in (RECIPES if names == ["all"] else names or ())]
+    failures: list[Exception] = []
     if recipes and not draw_only:
         from spanproto.paper.running import run_recipes
 
@@ -67,11 +68,15 @@ def paper(
         bench = replace(bench, workers=workers, device=device)
         if seeds:
             bench = replace(bench, seeds=tuple(map(_seed, _listed(seeds))))
-        run_recipes(recipes, bench)
+        failures = run_recipes(recipes, bench)
     for recipe in recipes:
         _show(recipe, results, quick)
     if report:
         typer.echo(f"wrote {write_report(RECIPES.values(), results, quick=quick)}")
+    for failure in failures[1:]:
+        typer.echo(f"error: {failure}", err=True)
+    if failures:
+        raise failures[0]
 
 
 def _bench(data: Path | None, results: Path, encoder: str | None) -> "Bench":

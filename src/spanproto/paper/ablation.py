@@ -147,9 +147,8 @@ class Ablation(Recipe):
 
     def cells(self, bench: Bench) -> list[Cell]:
         """All variants on the columns of this table."""
-        places = sweep_places(bench)
-        wanted = [place for place in places if place[0] in self.columns]
-        return [cell for place in wanted for cell in ablation_cells(*place)]
+        places = sweep_places(bench, self.columns)
+        return [cell for place in places for cell in ablation_cells(*place)]
 
     def page(self, scores: Scores) -> Page:
         """Published and measured F1 of each variant."""

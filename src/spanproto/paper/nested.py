@@ -65,6 +65,10 @@ class NestedNER(Recipe):
         ]
         run_own_cells(grid, cells, bench.workers)
 
+    def takes(self, column: str, bench: Bench) -> bool:
+        """The columns of nested corpora alone."""
+        return any(column == own.name for own in ([_QUICK] if bench.quick else COLUMNS))
+
     def page(self, scores: Scores) -> Page:
         """F1, precision and recall of both decodings on each kind of mention, and the gain."""
         quick = (scores.results / OWN / _QUICK.name).exists()

@@ -67,6 +67,10 @@ class Recipe(ABC):
         In the quick form this takes seconds and needs no data but what comes with the package.
         """
 
+    def takes(self, column: str, bench: Bench) -> bool:
+        """Whether the column is one that the recipe can run on."""
+        return any(cell.column == column for cell in self.cells(bench))
+
     @abstractmethod
     def page(self, scores: Scores) -> Page:
         """The figures of the paper beside what is in the files; nothing is run."""

@@ -1,11 +1,13 @@
 """Running recipes: each training once for all that need it, then whatever is no cell."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tqdm import tqdm
 
+from spanproto.errors import ConfigError, nearest_name
 from spanproto.experiments.cells import Cell, Grid, run_cells
 from spanproto.experiments.columns import column_named
 from spanproto.experiments.setups import refuse_other_setup
@@ -14,27 +16,55 @@ from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
 
 
-def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> None:
-    """Measure what is missing, with a progress bar; what is there is not measured again."""
-    cells = [
-        cell
-        for recipe in recipes
-        for cell in recipe.cells(bench)
-        if not bench.systems or cell.system in bench.systems
-    ]
+def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> list[Exception]:
+    """Measure what is missing, with a progress bar; what is there is not measured again.
+
+    Returns what went wrong on the way: one recipe or cell that fails lets the others go on.
+    """
+    cells = _wanted(recipes, bench)
     grid = Grid(bench.data, bench.encoder, bench.folder / "cells", device=bench.device)
     if bench.quick:
         cells = [shortened(cell) for cell in cells]
         grid = replace(grid, runs=bench.folder / "runs", limit=2, quick=True)
     todo = missing(merged(cells), grid, bench.scores)
+    failures: list[Exception] = []
+    measures: list[Callable[[], None]] = [partial(_run_cells, grid, todo, bench.workers)]
+    measures += [partial(recipe.run, bench) for recipe in recipes]
+    for measure in measures:
+        try:
+            measure()
+        except Exception as error:
+            failures.append(error)
+    return failures
+
+
+def _wanted(recipes: Sequence[Recipe], bench: Bench) -> list[Cell]:
+    """The recipes' cells of the columns and systems asked for, each of which must be there."""
+    cells = [cell for recipe in recipes for cell in recipe.cells(bench)]
+    names = ", ".join(recipe.name for recipe in recipes)
+    for column in bench.columns:
+        if not any(recipe.takes(column, bench) for recipe in recipes):
+            raise ConfigError(f"--columns: {column!r} is no column that {names} can run on")
+    systems = {cell.system for cell in cells}
+    for system in bench.systems:
+        if system not in systems:
+            hint = nearest_name(system, systems) if systems else "leave --systems out"
+            raise ConfigError(f"--systems: {names} trains no system {system!r}; {hint}")
+    return [
+        cell
+        for cell in cells
+        if (not bench.systems or cell.system in bench.systems)
+        and (not bench.columns or cell.column in bench.columns)
+    ]
+
+
+def _run_cells(grid: Grid, todo: Sequence[Cell], workers: int) -> None:
     with tqdm(
         total=sum(len(cell.scorings) for cell in todo), unit="score", disable=None if todo else True
     ) as bar:
-        for cell in run_cells(grid, todo, bench.workers):
+        for cell in run_cells(grid, todo, workers):
             bar.set_postfix_str(f"{cell.system} {cell.column} {cell.seed}")
             bar.update(len(cell.scorings))
-    for recipe in recipes:
-        recipe.run(bench)
 
 
 def merged(cells: Iterable[Cell]) -> list[Cell]:

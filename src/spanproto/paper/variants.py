@@ -1,11 +1,11 @@
 """SpanProto with one thing changed, scored as trained and fine-tuned to each support set."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from spanproto.experiments.cells import Cell, Scoring
-from spanproto.experiments.columns import column_named
+from spanproto.experiments.columns import COLUMNS, column_named
 from spanproto.experiments.systems import SEEDS, spanproto_cell
 from spanproto.paper import quick
 from spanproto.paper.recipe import Bench
@@ -17,14 +17,17 @@ SWEEP_COLUMNS = ("inter-5w1", "news-1")  # where ablations and sweeps are run by
 
 def places_of(bench: Bench, columns: Iterable[str]) -> list[tuple[str, int]]:
     """Each column, of those asked for or else the given ones, with each seed."""
-    asked = bench.columns or (quick.COLUMNS if bench.quick else columns)
+    own = [column for column in columns if not bench.quick or column in quick.COLUMNS]
+    asked = bench.columns or own
     known = [column_named(column).name for column in asked]
     return [(column, seed) for seed in bench.seeds for column in known]
 
 
-def sweep_places(bench: Bench) -> list[tuple[str, int]]:
-    """The same for an ablation or a sweep; in the quick form it has one column."""
-    return places_of(bench, SWEEP_COLUMNS)[-1 if bench.quick else 0 :]
+def sweep_places(bench: Bench, among: Container[str] = COLUMNS) -> list[tuple[str, int]]:
+    """The same for an ablation or a sweep among some columns; in the quick form it has one."""
+    own = [column for column in SWEEP_COLUMNS if column in among]
+    places = places_of(bench, own[-1:] if bench.quick else own)
+    return [place for place in places if place[0] in among]
 
 
 def varied(
