@@ -14,7 +14,7 @@ DOMAINS = {
     "social": "Social (WNUT-17)",
     "ontonotes": "OntoNotes",
 }
-# SpanProto in Table 2 of Wang et al. (EMNLP 2022), 1-shot, bert-base-uncased.
+# SpanProto in Table 3 of Wang et al. (EMNLP 2022), 1-shot, bert-base-uncased.
 PUBLISHED_1_SHOT = {"news": 47.70, "wiki": 19.92, "social": 28.31, "ontonotes": 36.41}
 
 HELD_OUT = {

@@ -26,6 +26,7 @@ def test_the_values_are_drawn_at_the_settings() -> None:
     assert [text.get_text() for text in legend.get_texts()] == [
         "span extractor",
         "mention classifier",
+        "chosen",
     ]
 
 
@@ -35,6 +36,9 @@ def test_settings_far_apart_can_stand_at_equal_distances() -> None:
     chosen, curve = axes.get_lines()
     assert list(curve.get_xdata()) == [0, 1, 2]
     assert set(chosen.get_xdata()) == {2}
+    assert axes.get_xlabel() == "T' (not to scale)"
+    (even,) = curves_figure(Panel("r", [0.1, 0.2, 0.3], [EXTRACTOR], evenly=True)).axes
+    assert even.get_xlabel() == "r"
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0", "100", "1000"]
 
 
@@ -47,6 +51,15 @@ def test_a_name_has_one_look_in_all_panels() -> None:
     assert one.get_label() == other.get_label() == "mention classifier"
     assert one.get_color() == other.get_color() != left.get_lines()[0].get_color()
     assert one.get_linestyle() == other.get_linestyle() != left.get_lines()[0].get_linestyle()
+
+
+def test_a_curve_under_another_can_be_seen() -> None:
+    same = [Curve(name, [1.0, 2.0]) for name in "abc"]
+    lines = curves_figure(Panel("r", [1, 2], same)).axes[0].get_lines()
+    widths = [line.get_linewidth() for line in lines]
+    sizes = [line.get_markersize() for line in lines]
+    assert widths == sorted(set(widths), reverse=True)
+    assert sizes == sorted(set(sizes), reverse=True)
 
 
 def test_what_does_not_fit_is_refused() -> None:

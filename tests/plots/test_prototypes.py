@@ -79,6 +79,7 @@ def test_real_distances_are_drawn_as_they_are() -> None:
     (radius,) = [line for line in right.get_lines() if line.get_gid() == "radius"]
     assert set(radius.get_xdata()) == {3.0}
     assert [tick.get_text() for tick in right.get_yticklabels()] == ["person", "site"]
+    assert right.get_xlim()[0] < 0  # an example at distance 0 is drawn whole
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
         "example",
@@ -86,6 +87,19 @@ def test_real_distances_are_drawn_as_they_are() -> None:
         "false positive",
         "prototype",
     ]
+
+
+def test_everything_is_within_the_frame_and_the_map_is_widest_across() -> None:
+    axes = prototypes_figure(POINTS, PROTOTYPES, 3.0).axes[0]
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    for patch in (patch for patch in axes.patches if isinstance(patch, Circle)):
+        x, y = patch.get_center()
+        reach = patch.get_radius()
+        assert left < x - reach < x + reach < right
+        assert bottom < y - reach < y + reach < top
+    places = np.array([line.get_xydata()[0] for line in axes.get_lines()])
+    assert np.ptp(places[:, 0]) > np.ptp(places[:, 1])
+    assert not axes.texts
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

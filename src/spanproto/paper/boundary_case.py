@@ -28,7 +28,7 @@ class BoundaryCase(Recipe):
     title = "The boundary matrix of a sentence"
     place = "Figure 3 (fig:span_boundary_case)"
     pictures: Mapping[str, str] = {
-        "boundary-matrix": "The boundary matrix of a sentence of Few-NERD (CC BY-SA 4.0)"
+        "boundary-matrix": "The boundary matrix of a sentence; Few-NERD's are under CC BY-SA 4.0"
     }
 
     def cells(self, bench: Bench) -> list[Cell]:

@@ -5,7 +5,9 @@ from spanproto.paper.recipe import Recipe
 from spanproto.paper.scores import Scores
 
 _WHERE = {
-    "An example of the 2-way 1-shot problem (Figure 1)": "`spanproto demo` shows one and solves it",
+    "An example of the 2-way 1-shot problem (Figure 1)": (
+        "`spanproto demo` shows a larger one, 5-way 3-shot, and solves it"
+    ),
     "The architecture (Figure 2)": "docs/method.md, with a drawing of both stages",
 }
 

@@ -1,6 +1,8 @@
 """Curves over a hyper-parameter, such as the F1 of extractor and classifier over theta."""
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from spanproto.errors import DataError
@@ -28,13 +30,19 @@ class Panel(NamedTuple):
     settings: Sequence[float]
     curves: Sequence[Curve]
     chosen: float | None = None  # the setting that is used elsewhere, marked by a line
-    evenly: bool = False  # settings at equal distances, whatever lies between them
+    evenly: bool = False  # settings at equal distances, whatever lies between them; it is said
 
 
 def curves_figure(
-    *panels: Panel, ylabel: str = "F1 (%)", limits: tuple[float, float] | None = None
+    *panels: Panel,
+    ylabel: str = "F1 (%)",
+    limits: tuple[float, float] | None = None,
+    chosen: str = "chosen",
 ) -> "Figure":
-    """The panels side by side on one vertical axis; a name has the same look in all of them."""
+    """The panels side by side on one vertical axis; a name has the same look in all of them.
+
+    `chosen` is what the legend calls the marked setting.
+    """
     if not panels:
         raise DataError("there is no panel to draw; give at least one")
     names = list(dict.fromkeys(curve.name for panel in panels for curve in panel.curves))
@@ -43,21 +51,24 @@ def curves_figure(
         figure = style.new_figure(wide, 2.3)
         several = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, panel in zip(several, panels, strict=True):
-            _draw_panel(axes, panel, names)
+            _draw_panel(axes, panel, names, chosen)
         several[0].set_ylabel(ylabel)
         if limits is not None:
             several[0].set_ylim(*limits)
         handles = {
             line.get_label(): line for axes in several for line in axes.get_lines()
         }  # by name, for curves that only some panels have
+        shown = [name for name in (*names, chosen) if name in handles]
+        most = 2 * len(panels)
         figure.legend(
-            [handles[name] for name in names], names, loc="outside upper center",
-            ncols=min(len(names), 2 * len(panels)), handlelength=2.6, columnspacing=1.4,
+            [handles[name] for name in shown], shown, loc="outside upper center",
+            ncols=len(shown) if len(shown) <= most else -(-len(shown) // 2),
+            handlelength=2.6, columnspacing=1.4,
         )  # fmt: skip
     return figure
 
 
-def _draw_panel(axes: "Axes", panel: Panel, names: Sequence[str]) -> None:
+def _draw_panel(axes: "Axes", panel: Panel, names: Sequence[str], chosen: str) -> None:
     for curve in panel.curves:
         if len(curve.values) != len(panel.settings):
             raise DataError(
@@ -69,11 +80,15 @@ def _draw_panel(axes: "Axes", panel: Panel, names: Sequence[str]) -> None:
     places = list(range(len(panel.settings))) if panel.evenly else list(panel.settings)
     if panel.chosen is not None:
         at = panel.settings.index(panel.chosen) if panel.evenly else panel.chosen
-        axes.axvline(at, color=style.FAINT, linewidth=0.8, linestyle=(0, (1, 1.5)), gid="chosen")
+        axes.axvline(
+            at, color=style.FAINT, linewidth=0.8, linestyle=(0, (1, 1.5)), gid="chosen",
+            label=chosen,
+        )  # fmt: skip
     looks = style.looks(len(names))
     for curve in panel.curves:
         number = names.index(curve.name)
         colour, marker = looks[number]
+        below = len(names) - 1 - number  # a curve is broader than those that may lie on it
         if curve.spread is not None:
             low, high = (
                 [value + sign * by for value, by in zip(curve.values, curve.spread, strict=True)]
@@ -84,9 +99,16 @@ def _draw_panel(axes: "Axes", panel: Panel, names: Sequence[str]) -> None:
             places, curve.values, label=curve.name, color=colour,
             linestyle=style.LINES[number % len(style.LINES)],
             marker=marker if len(places) <= _MOST_MARKERS else "",
+            linewidth=1.1 + 0.3 * below, markersize=3.5 + below,
         )  # fmt: skip
     if panel.evenly:
         axes.set_xticks(places, [f"{setting:g}" for setting in panel.settings])
-    axes.set_xlabel(panel.parameter)
+    axes.set_xlabel(panel.parameter + (" (not to scale)" if _distorted(panel) else ""))
     axes.grid(axis="y", color="#e3e3e3", linewidth=0.5)
     axes.set_axisbelow(True)
+
+
+def _distorted(panel: Panel) -> bool:
+    """Whether settings at equal distances are so only in the picture."""
+    steps = [after - before for before, after in pairwise(panel.settings)]
+    return panel.evenly and not all(math.isclose(step, steps[0]) for step in steps)

@@ -67,7 +67,7 @@ def prototypes_figure(
     drawn = map_spans(vectors, centres, radius, seed)
     looks = dict(zip(prototypes, style.looks(len(prototypes)), strict=True))
     with style.applied():
-        figure = style.new_figure(style.PAGE, 3.6)
+        figure = style.new_figure(style.PAGE, _height(drawn, radius, len(prototypes)))
         left, right = figure.subplots(1, 2, width_ratios=(1.35, 1))
         _draw_map(left, points, drawn, looks, radius)
         _draw_distances(right, points, prototypes, looks, radius)
@@ -76,13 +76,15 @@ def prototypes_figure(
 
 
 def map_spans(vectors: Floats, centres: Floats, radius: float, seed: int = 0) -> Map:
-    """t-SNE of spans (M, d) and prototypes (N, d) together."""
+    """t-SNE of spans (M, d) and prototypes (N, d) together, turned so that it is widest across."""
     manifold = optional("sklearn.manifold", "plots")
     everything = np.concatenate((vectors, centres)).astype(np.float64)
     perplexity = min(30.0, (len(everything) - 1) / 3)
     flat = manifold.TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(
         everything
     )
+    centred = flat.astype(np.float64) - flat.mean(0)
+    flat = centred @ np.linalg.svd(centred, full_matrices=False)[2].T  # (M + N, 2)
     spans, places = flat[: len(vectors)], flat[len(vectors) :]
     real, shown = distances(vectors, centres), distances(spans, places)
     nearest = np.arange(len(centres)) == real.argmin(1)[:, None]  # (M, N)
@@ -162,11 +164,10 @@ def _draw_map(
     looks: dict[str, style.Look],
     radius: float,
 ) -> None:
+    """No names here, where they would lie on spans: the rows of the other panel have them."""
     from matplotlib.patches import Circle
-    from matplotlib.patheffects import withStroke
 
     for (label, look), centre in zip(looks.items(), drawn.centres, strict=True):
-        top = centre[0], centre[1] + drawn.scale * radius
         axes.add_patch(
             Circle(
                 tuple(centre), drawn.scale * radius, facecolor=look.colour + "14",
@@ -176,25 +177,28 @@ def _draw_map(
         axes.plot(
             *centre, marker="+", color=look.colour, markersize=8, markeredgewidth=1.6, zorder=6
         )
-        axes.annotate(
-            label, top, (0, 3), textcoords="offset points", ha="center", color=look.colour,
-            weight="bold", zorder=4, parse_math=False,
-            path_effects=[withStroke(linewidth=2, foreground="white")],
-        )  # fmt: skip
     for point, place in zip(points, drawn.spans, strict=True):
         _draw_point(axes, point, looks[point.label], *place)
     axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.1)  # room for the names of the types
+    axes.margins(0.04)
     axes.autoscale_view()
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
-    axes.set_title("(a) t-SNE map of spans and prototypes", loc="left")
+    axes.set_title("(a) t-SNE map; colours and shapes as in (b)", loc="left")
     axes.set_xlabel(
         "t-SNE keeps neighbours, not distances: circles have radius "
         f"r = {radius:g}\ntimes the median ratio of drawn to real distance ({drawn.scale:.3g}); "
         f"{drawn.faithful:.0%} of the\nspans are drawn on the right side of the nearest circle.",
         fontsize=6.5,
     )
+
+
+def _height(drawn: Map, radius: float, rows: int) -> float:
+    """Inches for a map that fills its panel, and for rows that can be told apart."""
+    reach = drawn.scale * radius
+    corners = np.concatenate((drawn.spans, drawn.centres - reach, drawn.centres + reach))
+    width, height = map(float, np.ptp(corners, axis=0))
+    return 1.05 + min(3.4, max(0.5 * style.PAGE * height / width, 0.32 * rows, 1.4))
 
 
 def _draw_distances(
@@ -217,8 +221,11 @@ def _draw_distances(
         textcoords="offset points", fontsize=7,
     )  # fmt: skip
     axes.set_yticks(range(len(rows)), list(rows), parse_math=False)
+    for name, look in zip(axes.get_yticklabels(), looks.values(), strict=True):
+        name.set(color=look.colour, weight="bold")
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlim(0, max(1.15 * radius, axes.get_xlim()[1]))
+    end = max(1.15 * radius, axes.get_xlim()[1])
+    axes.set_xlim(-0.03 * end, end)  # an example that is its prototype is whole
     axes.grid(axis="y", color="#e3e3e3", linewidth=0.5)
     axes.set_axisbelow(True)
     axes.set_title("(b) real distance to the type's prototype", loc="left")
