@@ -65,6 +65,7 @@ _WHY = {
     "no-classifier": "the clusters begin at the means of the types, which keeps their names",
     "no-margin": "only the loss is left out, since nothing is rejected with it either",
 }
+_NEEDS = {"sklearn": "plots"}  # K-means
 
 
 def ablation_cells(column: str, seed: int) -> list[Cell]:
@@ -90,15 +91,16 @@ def whole_scorings(column: str) -> list[Scoring]:
 
 
 def _rows(figures: Mapping[str, Mapping[str, float]]) -> list[Row]:
-    own = figures[PLAIN]
+    own, spread = figures[PLAIN], published.DEVIATIONS
     rows = [
-        Row(PLAIN, "SpanProto", own, _WHY[PLAIN]),
+        Row(PLAIN, "SpanProto", own, _WHY[PLAIN], spread[PLAIN]),
         Row(adapted(WHOLE), "SpanProto, fine-tuned"),
-        Row(REJECTING, "SpanProto, rejecting beyond r", own, _WHY[REJECTING]),
+        Row(REJECTING, "SpanProto, rejecting beyond r", own, _WHY[REJECTING], spread[PLAIN]),
         Row(adapted(REJECTING), "SpanProto, rejecting beyond r, fine-tuned"),
     ]
     for name, title in _NAMES.items():
-        rows.append(Row(name, title, figures.get(name, {})))
+        printed = figures.get(name, {})
+        rows.append(Row(name, title, printed, deviations=spread.get(name, {})))
         if name != "no-extractor":  # words are not fine-tuned to support sets
             rows.append(Row(adapted(name), f"{title}, fine-tuned"))
     return rows
@@ -144,6 +146,7 @@ class Ablation(Recipe):
     published: Mapping[str, Mapping[str, float]]
     columns: Sequence[str]
     setting: str = ""
+    needs = _NEEDS
 
     def cells(self, bench: Bench) -> list[Cell]:
         """All variants on the columns of this table."""
@@ -170,6 +173,7 @@ class AblationAverages(Recipe):
     name: str = "ablation"
     title: str = "Ablation study"
     place: str = "Table 4 (tab:ablation)"
+    needs = _NEEDS
 
     def cells(self, bench: Bench) -> list[Cell]:
         """All variants on all wanted columns."""

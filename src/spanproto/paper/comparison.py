@@ -44,6 +44,7 @@ class Row:
     title: str
     published: Mapping[str, float] = field(default_factory=dict)
     why: str = ""
+    deviations: Mapping[str, float] = field(default_factory=dict)  # published too
 
 
 def column_title(name: str) -> str:
@@ -113,10 +114,10 @@ def remarks(rows: Sequence[Row], tables: Sequence[Table]) -> list[str]:
 
 
 def _entry(scores: Scores, row: Row, column: str) -> Cell:
-    figure = row.published.get(column)
+    figure, deviation = row.published.get(column), row.deviations.get(column)
     if column not in COLUMNS:
-        return "" if figure is None else Entry(figure, absent=NO_DATA)
-    return Entry(figure, scores.values(column, row.scoring, *F1))
+        return "" if figure is None else Entry(figure, absent=NO_DATA, deviation=deviation)
+    return Entry(figure, scores.values(column, row.scoring, *F1), deviation=deviation)
 
 
 def _mean(cells: Sequence[Cell]) -> Entry:

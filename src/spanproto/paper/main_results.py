@@ -60,11 +60,12 @@ class MainResults(Recipe):
     def page(self, scores: Scores) -> Page:
         """Published and measured F1 of each system."""
         rows = [
-            Row(name, METHODS[name].title, figures, self._why(scores, name))
+            Row(name, METHODS[name].title, figures, self._why(scores, name), _spread(name))
             for name, figures in self.published.items()
         ]
         own = self.published[PLAIN]
-        rows += [Row(name, title, own, _WHY[name]) for name, title in _OWN.items()]
+        spread = _spread(PLAIN)
+        rows += [Row(name, title, own, _WHY[name], spread) for name, title in _OWN.items()]
         tables = comparison(scores, rows, self.columns)
         setting = f"Pooled micro F1. {self.setting} {scores.described()}"
         return Page(setting, tables, remarks(rows, tables))
@@ -81,6 +82,10 @@ class MainResults(Recipe):
         encoders = {Path(model["config"]["encoder"]["name"]).name for model in models}
         others = ", ".join(sorted(encoders - {published.ENCODER}))
         return f"{length} steps of training here" + (f", with {others}" if others else "")
+
+
+def _spread(name: str) -> Mapping[str, float]:
+    return published.DEVIATIONS.get(name, {})
 
 
 FEWNERD = MainResults(

@@ -22,6 +22,7 @@ class Entry(NamedTuple):
     measured: tuple[float, ...] = ()
     comparable: bool = True  # whether both figures are of the same thing
     absent: str = NOT_RUN  # what is said where nothing is measured
+    deviation: float | None = None  # the published standard deviation
 
     def __bool__(self) -> bool:
         """Whether anything is known."""
@@ -48,7 +49,8 @@ class Entry(NamedTuple):
         else:
             shown = f"{self.mean:.2f}"
         if self.published is not None:
-            shown = f"{self.published:.2f} → {shown}"
+            spread = "" if self.deviation is None else f" ± {self.deviation:.2f}"
+            shown = f"{self.published:.2f}{spread} → {shown}"
         if self.difference is not None:
             shown += f" ({self.difference:+.2f})".replace("-", MINUS)
         return shown
@@ -57,6 +59,7 @@ class Entry(NamedTuple):
         """Plain values, ready for JSON."""
         return {
             "published": self.published,
+            "published_deviation": self.deviation,
             "measured": self.mean,
             "seeds": list(self.measured),
             "difference": self.difference,

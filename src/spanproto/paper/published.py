@@ -62,6 +62,38 @@ ABLATION_CROSSDOMAIN = _rows(  # tab:ablation-2
         "no-margin": "32.11 29.10 30.32 31.99 40.07 43.50 44.80 45.11",
     },
 )
+_FEWNERD_DEVIATIONS = _rows(  # tab:fewnerd and tab:ablation-1; none for CONTaiNER
+    FEWNERD,
+    {
+        "protobert": "0.92 0.59 0.55 0.59 0.11 0.87 1.42 0.38",
+        "nnshot": "1.21 0.23 2.36 1.06 0.40 1.96 3.33 0.36",
+        "structshot": "0.69 0.84 1.72 2.59 0.53 0.53 2.09 1.77",
+        "esd": "1.16 1.10 0.94 0.75 0.49 0.69 0.80 1.41",
+        "decommeta": "0.44 0.59 0.45 0.14 0.24 0.40 0.16 0.10",
+        "spanproto": "0.39 0.72 0.82 0.47 0.18 0.33 0.77 0.63",
+        "no-extractor": "0.37 0.29 0.44 0.44 0.25 0.35 1.00 0.90",
+        "no-classifier": "0.25 0.33 0.75 0.20 0.22 0.36 0.41 0.50",
+        "no-margin": "0.40 0.52 0.88 0.19 0.22 0.30 0.35 0.33",
+    },
+)
+_CROSSDOMAIN_DEVIATIONS = _rows(  # tab:crossner and tab:ablation-2
+    CROSSDOMAIN,
+    {
+        "matching-network": "0.35 0.16 2.75 1.61 0.74 0.23 1.75 0.47",
+        "protobert": "2.01 0.24 1.40 0.46 1.57 0.44 2.65 1.61",
+        "l-tapnet-cdt": "3.15 0.65 1.06 1.25 2.67 2.34 2.80 2.81",
+        "decommeta": "0.44 0.98 0.24 0.92 0.87 0.91 1.28 0.90",
+        "spanproto": "0.49 0.53 0.61 0.73 0.83 0.88 0.50 0.89",
+        "no-extractor": "0.37 0.21 0.44 0.40 0.23 0.39 0.33 0.50",
+        "no-classifier": "0.35 0.30 0.35 0.23 0.29 0.31 0.31 0.20",
+        "no-margin": "0.16 0.20 0.31 0.13 0.20 0.29 0.31 0.27",
+    },
+)
+DEVIATIONS: Mapping[str, Mapping[str, float]] = {
+    name: {**_FEWNERD_DEVIATIONS.get(name, {}), **_CROSSDOMAIN_DEVIATIONS.get(name, {})}
+    for name in {**_FEWNERD_DEVIATIONS, **_CROSSDOMAIN_DEVIATIONS}
+}
+"""The standard deviations that the paper prints beside its figures, by system and column."""
 GROUPS = ("intra", "inter", "1-shot", "5-shot")  # averages over the columns of each
 ABLATION = _rows(  # tab:ablation
     GROUPS,
