@@ -98,6 +98,15 @@ def test_scores_of_another_setup_are_refused(grid: Grid, cell: Cell) -> None:
             list(run_cells(other, [cell], workers=1))
 
 
+def test_another_training_does_not_go_on_with_one_that_was_stopped(grid: Grid, cell: Cell) -> None:
+    stopped = replace(cell, scorings=(Scoring("plain", configure=("no.such=1",)),))
+    with pytest.raises(ConfigError, match="no"):
+        list(run_cells(grid, [stopped], workers=1))
+    assert any(grid.runs.rglob("last.safetensors"))
+    longer = replace(grid, training={**grid.training, "steps": 4})
+    assert list(run_cells(longer, [cell], workers=1)) == [cell]
+
+
 def test_one_training_serves_columns_and_is_validated_on_the_way(grid: Grid, cell: Cell) -> None:
     column = COLUMNS["news-1"]
     for name in (*column.validation["valid"], COLUMNS["ontonotes-1"].test_file):

@@ -16,6 +16,7 @@ from spanproto.experiments.own_columns import OwnCell
 from spanproto.paper import grid_search, quick
 from spanproto.paper.grid_search import GRID_SEARCH, SPACE, TPE_SEARCH, trial_cell, validation_f1
 from spanproto.paper.recipe import Bench
+from spanproto.paper.running import run_recipes
 from spanproto.paper.scores import Scores
 from spanproto.training.settings import RunConfig
 
@@ -125,4 +126,4 @@ def test_tpe_keeps_a_study_of_its_own(bench: Bench, monkeypatch: pytest.MonkeyPa
 def test_without_optuna_the_extra_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError, match=r"spanproto\[search\]"):
-        GRID_SEARCH.run(bench)
+        run_recipes([GRID_SEARCH], bench)

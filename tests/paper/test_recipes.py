@@ -1,12 +1,14 @@
 """Every recipe in its quick form: it runs, goes on, writes, and says that it is quick."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from command import refused, spanproto
 
+from spanproto.experiments.columns import column_named
 from spanproto.paper import RECIPES
 from spanproto.paper.page import QUICK
 
@@ -87,6 +89,54 @@ def test_pages_need_no_library_that_only_draws(
     assert "not drawn: matplotlib is not installed" in done.stderr
     assert (tmp_path / "paper" / "boundary-matrix.md").exists()
     assert not list((tmp_path / "paper").glob("*.png"))
+
+
+def test_an_old_picture_does_not_stay_under_new_figures(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(results / "paper", tmp_path / "paper")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    command = ("paper", "boundary-matrix", "--draw-only", "-o", tmp_path)
+    assert spanproto(*command).returncode == 0
+    assert "](boundary-matrix.png)" in (tmp_path / "paper/boundary-matrix.md").read_text("utf-8")
+    for path in (tmp_path / "paper" / "cells").rglob("boundary-matrix.*.json"):
+        path.unlink()
+    assert spanproto(*command).returncode == 0
+    assert "](boundary-matrix.png)" not in (tmp_path / "paper/boundary-matrix.md").read_text()
+
+
+def test_what_a_recipe_needs_is_asked_for_before_it_trains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    assert "spanproto[plots]" in refused(spanproto("paper", "ablation", "--quick", "-o", tmp_path))
+
+
+def test_a_stopped_recipe_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spanproto.paper.running.run_recipes", stop)
+    done = spanproto("paper", "drawings", "--quick", "-o", tmp_path)
+    assert done.returncode == 130
+    assert done.stderr == "stopped; the same command goes on where it stood\n"
+
+
+def test_a_folder_without_corpora_is_no_count(tmp_path: Path) -> None:
+    done = spanproto("paper", "datasets", "--data", tmp_path / "nowhere", "-o", tmp_path)
+    assert done.returncode == 2
+    assert "holds no file of any corpus" in done.stderr
+    some = column_named("news-1").test_file
+    assert spanproto("paper", "datasets", "--quick", "-o", tmp_path / "q").returncode == 0
+    assert "13 %" not in (tmp_path / "q/paper/datasets.md").read_text("utf-8")
+    (tmp_path / "data" / some).parent.mkdir(parents=True)
+    shutil.copy(tmp_path / "q/sample" / some, tmp_path / "data" / some)
+    done = spanproto("paper", "datasets", "--data", tmp_path / "data", "-o", tmp_path)
+    assert "66 → no data" in done.stdout
+    done = spanproto("paper", "datasets", "--data", tmp_path / "q/sample", "-o", tmp_path)
+    assert "66 → no data" not in done.stdout
 
 
 def test_the_report_has_every_recipe(results: Path) -> None:

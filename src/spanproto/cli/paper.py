@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spanproto.cli.options import Device
-from spanproto.errors import ConfigError, MissingExtraError
+from spanproto.errors import ConfigError, MissingExtraError, SpanProtoError
 
 if TYPE_CHECKING:
     from spanproto.paper.recipe import Bench, Recipe
@@ -68,7 +68,11 @@ def paper(
         bench = replace(bench, workers=workers, device=device)
         if seeds:
             bench = replace(bench, seeds=tuple(map(_seed, _listed(seeds))))
-        failures = run_recipes(recipes, bench)
+        try:
+            failures = run_recipes(recipes, bench)
+        except KeyboardInterrupt:
+            typer.echo("stopped; the same command goes on where it stood", err=True)
+            raise typer.Exit(130) from None
     for recipe in recipes:
         _show(recipe, results, quick)
     if report:
@@ -116,9 +120,11 @@ def _show(recipe: "Recipe", results: Path, quick: bool) -> None:
 
     try:
         pictures = draw_recipe(recipe, results, quick=quick)
-    except MissingExtraError as error:
+    except SpanProtoError as error:
         pictures = []
-        typer.echo(f"not drawn: {error}, or draw elsewhere with --draw-only", err=True)
+        remedy = ", or draw elsewhere with --draw-only"
+        hint = remedy if isinstance(error, MissingExtraError) else ""
+        typer.echo(f"not drawn: {error}{hint}", err=True)
     page, quick = write_recipe(recipe, results, quick=quick)
     parts = [f"{recipe.title.upper()}: {recipe.place}", *([QUICK] if quick else [])]
     typer.echo("\n\n".join([*parts, page.to_text()]) + "\n")

@@ -5,6 +5,7 @@ where it stood. Cells run side by side in processes: training small batches leav
 """
 
 import gc
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -104,9 +105,10 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     """Train the system, unless its method needs none, and write each missing score."""
     from spanproto.methods import method_named
 
-    folder = grid.runs / grid.output.name / f"{cell.system}.{cell.column}.{cell.seed}"
+    run = _run(grid, cell)
+    folder = Path(run["training"]["output"])
     trained = method_named(cell.run.get("method", "spanproto")).trains_on is not None
-    source = str(_train(grid, cell, folder) if trained else grid.encoder)
+    source = str(_train(run) if trained else grid.encoder)
     _free_memory()
     validation = _validation(folder)
     for one in cell.by_column():
@@ -122,19 +124,19 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _train(grid: Grid, cell: Cell, folder: Path) -> Path:
-    from spanproto.training.loop import train
-    from spanproto.training.settings import RunConfig
+def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
+    """The training of a cell, in a folder that no other one goes on with.
 
+    So a cell that was stopped goes on with its own training, and with settings, an encoder or an
+    output folder that differ, another one begins.
+    """
     model = dict(cell.run.get("model", {}))
     model["encoder"] = {"name": grid.encoder, **model.get("encoder", {})}
     training = {
         "checkpoint_every": 1_000_000,
         **cell.run.get("training", {}),
         **grid.training,
-        "output": str(folder),
         "seed": cell.seed,
-        "device": grid.device,
     }
     column = column_named(cell.column)
     data = {"root": str(grid.data), **column.data}
@@ -142,7 +144,18 @@ def _train(grid: Grid, cell: Cell, folder: Path) -> Path:
         data |= {**column.validation, "valid_episodes": cell.validation_episodes}
         training |= {"keep": "last", "validate_every": -(-training["steps"] // 4)}
     content = {**cell.run, "model": model, "data": data, "training": training}
-    return train(RunConfig.of(content))
+    known = json.dumps([content, str(grid.output.resolve())], sort_keys=True, default=list)
+    key = hashlib.sha256(known.encode()).hexdigest()[:8]
+    name = f"{cell.system}.{cell.column}.{cell.seed}.{key}"
+    training |= {"output": str(grid.runs / grid.output.name / name), "device": grid.device}
+    return content
+
+
+def _train(run: Mapping[str, Any]) -> Path:
+    from spanproto.training.loop import train
+    from spanproto.training.settings import RunConfig
+
+    return train(RunConfig.of(run))
 
 
 def _free_memory() -> None:

@@ -21,7 +21,6 @@ from spanproto.experiments.cells import Grid, Scoring
 from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS, Column, column_named
 from spanproto.experiments.own_columns import OwnCell, run_own_cell
-from spanproto.extras import optional
 from spanproto.paper import quick
 from spanproto.paper.own_grid import own_grid
 from spanproto.paper.page import NOT_RUN, Page, Table
@@ -56,6 +55,7 @@ _SETTING = (
     "sample). Cross-domain columns have 1-shot validation episodes alone, the 5-shot ones too. "
     "Without `--columns` inter-5w1 is searched."
 )
+_NEEDS = {"optuna": "search"}
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class GridSearch(Recipe):
     title: str
     sampler: "SamplerName"
     place: str = "Table 10 (tab:search-scope)"
+    needs = _NEEDS
 
     def run(self, bench: Bench) -> None:
         """Try some more choices on each column; goes on with a study that was stopped."""
-        optional("optuna", "search")
         columns = quick.COLUMNS[-1:] if bench.quick else bench.columns or ("inter-5w1",)
         for name in columns:
             self._search(bench, column_named(name))

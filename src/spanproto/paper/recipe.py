@@ -52,6 +52,8 @@ class Recipe(ABC):
     place: str  # in the paper, such as "Table 2 (tab:fewnerd)"
     pictures: Mapping[str, str] = {}
     """The caption of each picture that `figures` draws, by file name without suffix."""
+    needs: Mapping[str, str] = {}
+    """The extra that brings each optional library without which it does not run."""
 
     def cells(self, bench: Bench) -> list[Cell]:
         """What is to be trained and scored; cells of one training are merged over recipes.

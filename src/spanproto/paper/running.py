@@ -11,6 +11,7 @@ from spanproto.errors import ConfigError, nearest_name
 from spanproto.experiments.cells import Cell, Grid, run_cells
 from spanproto.experiments.columns import column_named
 from spanproto.experiments.setups import refuse_other_setup
+from spanproto.extras import optional
 from spanproto.paper.quick import shortened
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
@@ -21,6 +22,9 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> list[Exception]:
 
     Returns what went wrong on the way: one recipe or cell that fails lets the others go on.
     """
+    for recipe in recipes:
+        for module, extra in recipe.needs.items():
+            optional(module, extra)
     cells = _wanted(recipes, bench)
     grid = Grid(bench.data, bench.encoder, bench.folder / "cells", device=bench.device)
     if bench.quick:

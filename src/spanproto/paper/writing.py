@@ -23,25 +23,21 @@ def write_recipe(recipe: Recipe, results: Path, *, quick: bool = False) -> Writt
     scores, folder = Scores(results), results / "paper"
     page = recipe.page(scores)
     quick = quick or scores.quick
-    content = {
-        "recipe": recipe.name,
-        "title": recipe.title,
-        "reproduces": recipe.place,
-        "quick": quick,
-        **page.to_dict(),
-        "sources": sorted(path.relative_to(results).as_posix() for path in scores.sources),
-    }
     with atomic_writer(folder / f"{recipe.name}.json") as stream:
-        stream.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+        stream.write(_as_json(recipe, page, scores, quick))
     with atomic_writer(folder / f"{recipe.name}.md") as stream:
         stream.write(f"# {section(recipe, page, folder, '', quick=quick)}")
     return Written(page, quick)
 
 
 def draw_recipe(recipe: Recipe, results: Path, *, quick: bool = False) -> list[Path]:
-    """Draw the pictures of a recipe as PNG and SVG beside its page; needs the extra `plots`."""
+    """Draw the pictures of a recipe as PNG and SVG beside its page; needs the extra `plots`.
+
+    Those of other figures than the page will have are gone, whether new ones can be drawn or not.
+    """
     from spanproto.plots.style import mark_as_draft, save_for_print
 
+    _drop_old_pictures(recipe, results, quick)
     scores, drawn = Scores(results), []
     for name, figure in recipe.figures(scores).items():
         if quick or scores.quick:
@@ -49,6 +45,17 @@ def draw_recipe(recipe: Recipe, results: Path, *, quick: bool = False) -> list[P
         save_for_print(figure, path := results / "paper" / f"{name}.png")
         drawn.append(path)
     return drawn
+
+
+def _drop_old_pictures(recipe: Recipe, results: Path, quick: bool) -> None:
+    """Remove the pictures of a recipe whose figures are no longer those that were drawn."""
+    path, scores = results / "paper" / f"{recipe.name}.json", Scores(results)
+    page = recipe.page(scores)
+    shown = path.read_text("utf-8") if path.exists() else ""
+    if shown != _as_json(recipe, page, scores, quick or scores.quick):
+        for name in recipe.pictures:
+            for suffix in (".png", ".svg"):
+                (path.parent / f"{name}{suffix}").unlink(missing_ok=True)
 
 
 def write_report(recipes: Iterable[Recipe], results: Path, *, quick: bool = False) -> Path:
@@ -81,6 +88,18 @@ def section(recipe: Recipe, page: Page, folder: Path, prefix: str, *, quick: boo
         if (folder / f"{name}.png").exists()
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _as_json(recipe: Recipe, page: Page, scores: Scores, quick: bool) -> str:
+    content = {
+        "recipe": recipe.name,
+        "title": recipe.title,
+        "reproduces": recipe.place,
+        "quick": quick,
+        **page.to_dict(),
+        "sources": sorted(path.relative_to(scores.results).as_posix() for path in scores.sources),
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 _INTRODUCTION = """# The paper's tables and figures, published and measured
