@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproto.errors import DataError, MissingExtraError, SpanProtoError
+from spanproto.errors import ConfigError, DataError, MissingExtraError, SpanProtoError
 from spanproto.experiments.cells import Grid
 from spanproto.experiments.columns import COLUMNS, column_named
 from spanproto.experiments.own_columns import OwnCell
@@ -121,6 +121,15 @@ def test_tpe_keeps_a_study_of_its_own(bench: Bench, monkeypatch: pytest.MonkeyPa
         "tpe-search.news-1.json"
     ]
     assert GRID_SEARCH.page(Scores(bench.results)).tables == []
+
+
+def test_a_study_goes_on_with_its_own_encoder_alone(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid_search, "validation_f1", lambda *_: 50.0)
+    TPE_SEARCH.run(bench)
+    with pytest.raises(ConfigError, match="measured with the encoder"):
+        TPE_SEARCH.run(replace(bench, encoder="another"))
 
 
 def test_without_optuna_the_extra_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

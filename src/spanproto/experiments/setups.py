@@ -30,12 +30,17 @@ def refuse_other_setup(path: Path, grid: "Grid", cell: "Cell") -> None:
     """Complain if the score in the file was measured in another way than the grid's and cell's."""
     content = json.loads(path.read_text("utf-8"))
     refuse_quick_mixture(path, content, quick=grid.quick)
-    for what, there, here in _compared(content, grid, cell):
-        if there != here:
-            raise ConfigError(
-                f"{path}: measured with {what} {there!r}, and now it is {here!r}; give --output "
-                "another folder, or remove the file to measure it again"
-            )
+    for compared in _compared(content, grid, cell):
+        _refuse_difference(path, compared)
+
+
+def refuse_other_study(path: Path, grid: "Grid") -> None:
+    """Complain if the study that the file sums up has trials of another encoder or form."""
+    if path.exists():
+        content = json.loads(path.read_text("utf-8"))
+        refuse_quick_mixture(path, content, quick=grid.quick)
+        here = Path(grid.encoder).name
+        _refuse_difference(path, Compared("the encoder", content.get("encoder", here), here))
 
 
 def refuse_quick_mixture(path: Path, content: dict[str, Any], *, quick: bool) -> None:
@@ -45,6 +50,15 @@ def refuse_quick_mixture(path: Path, content: dict[str, Any], *, quick: bool) ->
         raise ConfigError(
             f"{path}: measured {forms[not quick]}, and now it is to be {forms[quick]}; give "
             "--output another folder, since the two do not mix"
+        )
+
+
+def _refuse_difference(path: Path, compared: Compared) -> None:
+    what, there, here = compared
+    if there != here:
+        raise ConfigError(
+            f"{path}: measured with {what} {there!r}, and now it is {here!r}; give --output "
+            "another folder to measure it anew"
         )
 
 

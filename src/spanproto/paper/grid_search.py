@@ -21,6 +21,7 @@ from spanproto.experiments.cells import Grid, Scoring
 from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS, Column, column_named
 from spanproto.experiments.own_columns import OwnCell, run_own_cell
+from spanproto.experiments.setups import refuse_other_study
 from spanproto.paper import quick
 from spanproto.paper.own_grid import own_grid
 from spanproto.paper.page import NOT_RUN, Page, Table
@@ -86,6 +87,7 @@ class GridSearch(Recipe):
         if bench.quick:
             _bring_validation_data(bench, tested, column)
         path = bench.folder / FOLDER / f"{self.name}.{tested.name}.journal"
+        refuse_other_study(path.with_suffix(".json"), grid)
         study = open_study(path, SPACE, self.sampler)
         trials = 2 if bench.quick else TRIALS
         score = partial(validation_f1, grid, tested, seed, bench.quick)
@@ -101,6 +103,8 @@ class GridSearch(Recipe):
                     {
                         "column": tested.name,
                         "sampler": self.sampler,
+                        "encoder": Path(grid.encoder).name,
+                        **({"quick": True} if grid.quick else {}),
                         **found,
                         "provenance": provenance(seed, [grid.data / column.test_file]),
                     },
