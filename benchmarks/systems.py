@@ -165,5 +165,5 @@ the dev types for Few-NERD. NNShot and StructShot use ProtoBERT's weights.
 """
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and any((RESULTS / "baselines").glob("*/*.json")):
     (RESULTS / "systems.md").write_text(page(), encoding="utf-8")

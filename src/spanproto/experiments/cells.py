@@ -54,6 +54,24 @@ class Cell:
     also: tuple[str, ...] = ()  # further columns that the same training serves
     validation_episodes: int = 0  # so many are scored at each quarter of the training
 
+    def retrained(
+        self,
+        system: str,
+        model: Mapping[str, Mapping[str, Any]],
+        training: Mapping[str, Any],
+        scorings: Sequence[Scoring] = (),
+    ) -> "Cell":
+        """Another system: other settings of the model's sections and of the training."""
+        sections = {name: dict(values) for name, values in self.run.get("model", {}).items()}
+        for name, values in model.items():
+            sections[name] = {**sections.get(name, {}), **values}
+        run = {
+            **self.run,
+            "model": sections,
+            "training": {**self.run.get("training", {}), **training},
+        }
+        return replace(self, system=system, run=run, scorings=tuple(scorings))
+
     def by_column(self) -> "list[Cell]":
         """The cell of each column that the training serves."""
         return [replace(self, column=name, also=()) for name in (self.column, *self.also)]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Scoring
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.systems import VALIDATED, spanproto_cell
@@ -106,19 +106,10 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
     cells = {CHOSEN: replace(chosen, system=CHOSEN, column=column.name, scorings=())}
     for key, choice in CHOICES.items():
         training = key if choice.trains else CHOSEN
-        cell = cells.get(training) or _retrained(cells[CHOSEN], key, choice)
+        cell = cells.get(training) or cells[CHOSEN].retrained(key, choice.model, choice.training)
         scorings = (*cell.scorings, _rescored(scored, key, choice))
         cells[training] = replace(cell, scorings=scorings)
     return [OwnCell(column, cell) for cell in cells.values()]
-
-
-def _retrained(chosen: Cell, key: str, choice: Choice) -> Cell:
-    model = {name: dict(values) for name, values in chosen.run["model"].items()}
-    for section, values in choice.model.items():
-        model[section] = {**model.get(section, {}), **values}
-    training = {**chosen.run["training"], **choice.training}
-    run = {**chosen.run, "model": model, "training": training}
-    return replace(chosen, system=key, run=run, scorings=())
 
 
 def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:

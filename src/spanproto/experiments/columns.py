@@ -72,8 +72,8 @@ def _fewnerd(benchmark: str, setting: str) -> Column:
         "query_shots": queries,
         "protocol": "fewnerd",
     }
-    # INTER's own dev file leaves entities of other types unlabelled, one of seven, as its test file
-    # does not; what has dev types alone where all types are labelled is like the latter.
+    # INTER's own dev file leaves entities of other types unlabelled, as its test file hardly does;
+    # what has dev types alone where all types are labelled is like the latter.
     validation = {"valid": [_ALL], "valid_types": f"{benchmark}/dev", "skip_rare": True}
     return Column(
         f"{benchmark}-{setting}",

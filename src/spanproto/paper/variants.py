@@ -39,13 +39,7 @@ def varied(
     training: Mapping[str, Any] | None = None,
 ) -> Cell:
     """SpanProto's cell with other settings of the model's sections and of the training."""
-    cell = spanproto_cell(column, seed)
-    sections = {key: dict(values) for key, values in cell.run["model"].items()}
-    for key, values in model.items():
-        sections[key] = {**sections.get(key, {}), **values}
-    training = {**cell.run["training"], **(training or {})}
-    run = {**cell.run, "model": sections, "training": training}
-    return replace(cell, system=name, run=run, scorings=tuple(scorings))
+    return spanproto_cell(column, seed).retrained(name, model, training or {}, scorings)
 
 
 def both(column: str, name: str, configure: Sequence[str] = ()) -> list[Scoring]:
