@@ -78,7 +78,7 @@ def main(
     todo = [cell for cell in wanted if grid.wants(cell)]
     bar = tqdm(total=len(todo), unit="cell")
     for cell in run_cells(grid, todo, workers):
-        bar.set_postfix_str(f"{cell.system} {cell.column} {cell.seed}")
+        bar.set_postfix_str(str(cell))
         bar.update()
 
 

@@ -46,8 +46,7 @@ def bare_step(model: SpanProto, batch: EpisodeBatch) -> None:
     """Forward and backward pass of the encoder alone."""
     words = batch.words
     with torch.autocast(batch.types.device.type, torch.bfloat16, enabled=model.bf16):
-        mask = model.encoder.ready_mask(words.attention_mask)
-        states = model.encoder.transformer(words.input_ids, attention_mask=mask).last_hidden_state
+        states = model.encoder.run(words)
     states.sum().backward()
 
 

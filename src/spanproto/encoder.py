@@ -16,8 +16,8 @@ from spanproto.config import require
 from spanproto.errors import CheckpointError, ConfigError
 from spanproto.tokenization import WordBatch, WordTokenizer
 
-# Encoders that take a ready 4-d mask; for the others transformers inspects the 2-d mask on the
-# host, which makes the device wait once a step.
+# Encoders that take a ready mask of who sees whom, so that short sentences can share a row; for
+# the others transformers inspects the 2-d mask on the host, and the device waits once a step.
 _TAKES_READY_MASK = frozenset({"bert", "mpnet", "roberta", "xlm-roberta", "distilbert", "electra"})
 _VOCABULARIES = (  # one of these makes a tokenizer; without any, transformers makes an empty one
     "tokenizer.json",
@@ -62,9 +62,14 @@ class Encoder(nn.Module):
         self.transformer = transformer
         self.config = config
         limit = _position_limit(transformer.config, tokenizer)
-        self.words = WordTokenizer(tokenizer, min(config.max_length, limit), config.overlap)
+        shares_rows = transformer.config.model_type in _TAKES_READY_MASK
+        length = min(config.max_length, limit)
+        self.words = WordTokenizer(tokenizer, length, config.overlap, shares_rows)
         self.hidden_size: int = transformer.config.hidden_size
         self._layer_count: int = transformer.config.num_hidden_layers
+        self._first_position = 0
+        if shares_rows:  # some count positions from after that of padding
+            self._first_position += 1 + getattr(transformer.embeddings, "padding_idx", -1)
 
     @classmethod
     def from_pretrained(cls, config: EncoderConfig) -> "Encoder":
@@ -119,13 +124,13 @@ class Encoder(nn.Module):
 
     def forward(self, batch: WordBatch) -> tuple[Tensor, Tensor]:
         """Start states and end states in single precision, each (S, L, h); padding is arbitrary."""
-        hidden = self._run(batch).last_hidden_state  # (W, T, h)
+        hidden = self.run(batch)
         return _at(batch.first, hidden), _at(batch.last, hidden)
 
     def first_states(self, batch: WordBatch, layers: int = 1) -> Tensor:
         """Start states (S, L, h), summed over the encoder's last `layers` layers or all it has."""
         if layers == 1:
-            return _at(batch.first, self._run(batch).last_hidden_state)
+            return _at(batch.first, self.run(batch))
         states: list[Tensor] = []
 
         def keep(_module: nn.Module, _arguments: Any, output: Any) -> None:
@@ -134,7 +139,7 @@ class Encoder(nn.Module):
         # The transformer's own record of its layers misses those that answer from memory.
         hooks = [layer.register_forward_hook(keep) for layer in self._layers()[-layers:]]
         try:
-            self._run(batch)
+            self.run(batch)
         finally:
             for hook in hooks:
                 hook.remove()
@@ -142,14 +147,21 @@ class Encoder(nn.Module):
 
     def opening_states(self, batch: WordBatch) -> Tensor:
         """The states (S, h) of what the tokenizer puts before each sentence, such as [CLS]."""
-        width = batch.input_ids.shape[1]
-        window = batch.first[:, :1].div(width, rounding_mode="floor")
-        return _at(window * width, self._run(batch).last_hidden_state)[:, 0]
+        opening = (batch.first[:, :1] - len(self.words.prefix)).clamp(min=0)
+        return _at(opening, self.run(batch))[:, 0]
 
-    def _run(self, batch: WordBatch) -> Any:
-        """What the transformer gives for all windows."""
-        mask = self.ready_mask(batch.attention_mask)
-        return self.transformer(input_ids=batch.input_ids, attention_mask=mask)
+    def run(self, batch: WordBatch) -> Tensor:
+        """The transformer's last hidden states of all rows, (R, T, h)."""
+        if not self.words.share_rows:
+            output = self.transformer(batch.input_ids, attention_mask=batch.attention_mask)
+        else:
+            output = self.transformer(
+                batch.input_ids,
+                attention_mask=self._ready_mask(batch.window),
+                position_ids=batch.position + self._first_position,
+            )
+        hidden: Tensor = output.last_hidden_state
+        return hidden
 
     def _layers(self) -> list[nn.Module]:
         """The transformer's layers, from the first to the last."""
@@ -158,21 +170,18 @@ class Encoder(nn.Module):
                 return list(module)
         raise ConfigError("this encoder's layers cannot be told apart; use its last one alone")
 
-    def ready_mask(self, attention_mask: Tensor) -> Tensor:
-        """The attention mask in the form that costs the encoder no look at its values."""
-        settings = self.transformer.config
-        if settings.model_type not in _TAKES_READY_MASK:
-            return attention_mask
-        visible = attention_mask.bool()[:, None, None, :]  # (W, 1, 1, T)
-        if settings._attn_implementation == "sdpa":
+    def _ready_mask(self, window: Tensor) -> Tensor:
+        """Who sees whom in the rows: sub-tokens those of their own window."""
+        visible = (window[:, :, None] == window[:, None, :])[:, None]  # (R, 1, T, T)
+        if self.transformer.config._attn_implementation == "sdpa":
             return visible
         hidden = torch.zeros(visible.shape, device=visible.device)
         return hidden.masked_fill(~visible, torch.finfo(hidden.dtype).min)
 
 
 def _at(place: Tensor, hidden: Tensor) -> Tensor:
-    """The states (S, L, h) at the places (S, L) among all hidden states (W, T, h)."""
-    states = hidden.float().flatten(0, 1)  # (W*T, h)
+    """The states (S, L, h) at the places (S, L) among all hidden states (R, T, h)."""
+    states = hidden.float().flatten(0, 1)  # (R*T, h)
     return states.index_select(0, place.flatten()).view(*place.shape, hidden.shape[-1])
 
 

@@ -1,7 +1,8 @@
 """Words to sub-token windows: where each word's first and last sub-token lies in the batch.
 
 A sentence longer than the encoder's limit becomes several overlapping windows, and every
-sub-token is read from the window that gives it most context; nothing is ever cut away.
+sub-token is read from the window that gives it most context; nothing is ever cut away. Short
+windows share a row of the batch, so that an encoder spends little on padding.
 """
 
 from collections.abc import Sequence
@@ -9,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from spanproto.errors import ConfigError
+from spanproto.packing import IntArray, lay_out
 
-IntArray = npt.NDArray[np.int64]
 Placed = tuple[IntArray, IntArray, IntArray, IntArray]
 """Of a sentence's words: window and position of the first sub-tokens, then of the last ones."""
 
@@ -25,20 +25,32 @@ SEPARATOR = "\x1dbetween\x1d"  # no text has this word
 
 @dataclass(frozen=True)
 class WordBatch:
-    """S sentences of up to L words, laid out as W windows of T sub-tokens."""
+    """S sentences of up to L words, their windows laid out in R rows of T sub-tokens."""
 
-    input_ids: Tensor  # (W, T)
-    attention_mask: Tensor  # (W, T), 1 on sub-tokens and 0 on padding
-    first: Tensor  # (S, L), the place of a word's first sub-token in the W*T states
+    input_ids: Tensor  # (R, T)
+    window: Tensor  # (R, T), counted from 1 in each row; 0 on padding
+    position: Tensor  # (R, T), of a sub-token in its window
+    first: Tensor  # (S, L), the place of a word's first sub-token in the R*T states
     last: Tensor  # (S, L), the place of its last sub-token
     word_mask: Tensor  # (S, L), True on words and False on padding
 
+    @property
+    def attention_mask(self) -> Tensor:
+        """1 on sub-tokens and 0 on padding, (R, T)."""
+        return self.window.clamp(max=1)
+
 
 class WordTokenizer:
-    """Splits words into sub-tokens and lays sentences out in windows of `max_length`."""
+    """Splits words into sub-tokens and lays sentences out in windows of `max_length`.
 
-    def __init__(self, tokenizer: Any, max_length: int, overlap: int) -> None:
+    With `share_rows` several windows may lie in one row, for encoders that can be told so.
+    """
+
+    def __init__(
+        self, tokenizer: Any, max_length: int, overlap: int, share_rows: bool = False
+    ) -> None:
         self.tokenizer = tokenizer
+        self.share_rows = share_rows
         self.max_length = max_length
         self.prefix, self.suffix = _special_tokens(tokenizer)
         self.capacity = max_length - len(self.prefix) - len(self.suffix)
@@ -56,16 +68,16 @@ class WordTokenizer:
         self._pieces: dict[str, IntArray] = dict(self._reserved)
 
     def batch(self, sentences: Sequence[Sequence[str]], groups: int = 1) -> WordBatch:
-        """The windows of all sentences, padded to one length.
+        """The windows of all sentences, in rows of one length.
 
         The sentences may be that many groups of equally many; each group then has equally many
-        windows, empty ones at its end where it needs fewer.
+        rows of its own, empty ones at its end where it needs fewer.
         """
         self._learn({word for words in sentences for word in words})
         windows: list[IntArray] = []
         placed: list[Placed] = []
-        group_ends: list[int] = []
-        for number, words in enumerate(sentences, start=1):
+        group_of: list[int] = []  # of each window
+        for number, words in enumerate(sentences):
             pieces = [self._pieces[word] for word in words]
             body = np.concatenate(pieces) if pieces else np.empty(0, np.int64)
             ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
@@ -75,33 +87,34 @@ class WordTokenizer:
             windows += [body[start : start + self.capacity] for start in starts]
             position = position + len(self.prefix)
             placed.append((window[firsts], position[firsts], window[lasts], position[lasts]))
-            if number * groups % len(sentences) == 0:
-                group_ends.append(len(windows))
-        if groups > 1:
-            windows, placed = _with_even_groups(windows, placed, group_ends)
-        windows = windows or [np.empty(0, np.int64)]  # encoders cannot do without any
-        special = len(self.prefix) + len(self.suffix)
-        longest = max(len(window) for window in windows) + special
-        width = min(_multiple_of_8(longest), self.max_length)
+            group_of += [number * groups // len(sentences)] * len(starts)
+        if not windows:  # encoders cannot do without any
+            windows, group_of = [np.empty(0, np.int64)], [0]
+        whole = [np.concatenate((self.prefix, window, self.suffix)) for window in windows]
+        sizes = [len(window) for window in whole]
+        width = min(_multiple_of_8(max(sizes)), self.max_length)
+        places, rows = lay_out(sizes, group_of, width if self.share_rows else 0)
+        begins = np.asarray([row * width + offset for row, _, offset in places])
         length = max((len(words) for words in sentences), default=0)
 
-        input_ids = np.full((len(windows), width), self._pad, np.int64)
-        attention_mask = np.zeros((len(windows), width), np.int64)
-        for row, window in enumerate(windows):
-            size = len(window) + special
-            input_ids[row, :size] = np.concatenate((self.prefix, window, self.suffix))
-            attention_mask[row, :size] = 1
+        input_ids = np.full((rows, width), self._pad, np.int64)
+        number_in_row = np.zeros((rows, width), np.int64)
+        position_in_window = np.zeros((rows, width), np.int64)
+        for tokens, size, (row, number, offset) in zip(whole, sizes, places, strict=True):
+            at = slice(offset, offset + size)
+            input_ids[row, at] = tokens
+            number_in_row[row, at] = number
+            position_in_window[row, at] = np.arange(size)
         first = np.zeros((len(sentences), length), np.int64)
         last = np.zeros_like(first)
         word_mask = np.zeros(first.shape, np.bool_)
         for row, (first_window, first_at, last_window, last_at) in enumerate(placed):
             words_here = len(first_window)
-            first[row, :words_here] = first_window * width + first_at
-            last[row, :words_here] = last_window * width + last_at
+            first[row, :words_here] = begins[first_window] + first_at
+            last[row, :words_here] = begins[last_window] + last_at
             word_mask[row, :words_here] = True
-        return WordBatch(
-            *(torch.from_numpy(a) for a in (input_ids, attention_mask, first, last, word_mask))
-        )
+        layout = (input_ids, number_in_row, position_in_window)
+        return WordBatch(*(torch.from_numpy(a) for a in (*layout, first, last, word_mask)))
 
     def _learn(self, words: set[str]) -> None:
         """Remember the sub-tokens of words not seen before; a word without any is unknown."""
@@ -140,24 +153,6 @@ def place_in_windows(
     inside = (position >= 0) & (position < capacity)
     window = np.where(inside, np.minimum(left, right), -1).argmax(axis=0)
     return window, position[window, np.arange(size)], [int(start) for start in starts]
-
-
-def _with_even_groups(
-    windows: list[IntArray], placed: list[Placed], group_ends: list[int]
-) -> tuple[list[IntArray], list[Placed]]:
-    """Empty windows added after each group's own, and the words' windows counted anew."""
-    starts = [0, *group_ends[:-1]]
-    most = max(end - start for start, end in zip(starts, group_ends, strict=True))
-    evened: list[IntArray] = []
-    for start, end in zip(starts, group_ends, strict=True):
-        padding = [np.empty(0, np.int64)] * (most - (end - start))
-        evened += windows[start:end] + padding
-    moved: list[Placed] = []
-    size = len(placed) // len(group_ends)
-    for row, (first_window, first, last_window, last) in enumerate(placed):
-        shift = (row // size) * most - starts[row // size]
-        moved.append((first_window + shift, first, last_window + shift, last))
-    return evened, moved
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:

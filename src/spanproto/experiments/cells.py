@@ -72,6 +72,10 @@ class Cell:
         }
         return replace(self, system=system, run=run, scorings=tuple(scorings))
 
+    def __str__(self) -> str:
+        """As it is called in a progress bar."""
+        return f"{self.system} {self.column} {self.seed}"
+
     def by_column(self) -> "list[Cell]":
         """The cell of each column that the training serves."""
         return [replace(self, column=name, also=()) for name in (self.column, *self.also)]

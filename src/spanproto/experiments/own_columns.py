@@ -18,13 +18,17 @@ class OwnCell(NamedTuple):
     column: Column
     cell: Cell
 
+    def __str__(self) -> str:
+        """As the cell is called."""
+        return str(self.cell)
+
 
 def run_own_cells(grid: Grid, cells: Sequence[OwnCell], workers: int) -> None:
     """Run what is missing of each cell, with a progress bar."""
     todo = [own for own in cells if _is_missing(grid, own)]
     with tqdm(total=len(todo), unit="cell", disable=None) as bar:
         for own in finished(side_by_side(partial(run_own_cell, grid), todo, workers)):
-            bar.set_postfix_str(f"{own.column.name} {own.cell.seed}")
+            bar.set_postfix_str(str(own))
             bar.update()
 
 

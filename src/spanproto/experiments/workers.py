@@ -6,10 +6,13 @@ the item at hand is lost then.
 
 import multiprocessing
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from tqdm import tqdm
 
 from spanproto.errors import SpanProtoError
 
@@ -102,13 +105,18 @@ def side_by_side(
 
 
 def finished(several: Iterable[Done[Item, Any]]) -> Iterator[Item]:
-    """The items that nothing went wrong with; at the end, the first of those errors is raised."""
+    """The items that nothing went wrong with.
+
+    What goes wrong is said at once, and the first error is raised at the end.
+    """
     failures = []
     for done in several:
         if done.error is None:
             yield done.item
         else:
             failures.append(done.error)
+            reason = next(iter(str(done.error).splitlines()), type(done.error).__name__)
+            tqdm.write(f"{done.item}: {reason}; the others go on", file=sys.stderr)
     if failures:
         raise failures[0]
 

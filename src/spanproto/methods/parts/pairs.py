@@ -53,6 +53,6 @@ def paired_words(episodes: Sequence[Episode], tokenizer: WordTokenizer) -> Paire
     column = torch.where(mask, first[:, None] + place, 0)
     owner = torch.tensor([number for number, _, _ in pairs])
     starts, ends = (torch.cat((at, at)).gather(1, column) for at in (both.first, both.last))
-    words = WordBatch(both.input_ids, both.attention_mask, starts, ends, mask)
+    words = replace(both, first=starts, last=ends, word_mask=mask)
     share = 1 / torch.bincount(owner, minlength=len(episodes))[owner]
     return PairedWords(words, owner, share, len(episodes))
