@@ -260,14 +260,11 @@ def _groups(
 ) -> Iterator[list[int]]:
     """Numbers of episodes to adapt together: of similar size, within the limits."""
     limit = config.episodes_at_once if can_stack(model) and not config.early_stopping else 1
-    sizes = [
-        (len(episode.support), max(len(sentence.words) for sentence in episode.support))
-        for episode in episodes
-    ]
+    sizes = [sum(len(sentence.words) for sentence in episode.support) for episode in episodes]
     group: list[int] = []
     for number in sorted(range(len(episodes)), key=sizes.__getitem__, reverse=True):
-        rows, length = sizes[group[0] if group else number]
-        full = (len(group) + 1) * rows * 2 * length > config.tokens_at_once
+        largest = 2 * sizes[group[0] if group else number]  # sub-tokens, at most as a rule
+        full = (len(group) + 1) * largest > config.tokens_at_once
         if group and (len(group) == limit or full):
             yield group
             group = []
