@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from tqdm import tqdm
 
-from spanproto.adaptation import AdaptationConfig, predict_adapted
+from spanproto.adaptation import AdaptationConfig, ask_adapted, predict_adapted
 from spanproto.data.types import Episode
 from spanproto.evaluation import Report, Scorer
 from spanproto.judging import CandidateRule
 from spanproto.methods.base import Method, Prediction
+from spanproto.model import SpanProto
 from spanproto.prediction import predict_all
 
 
@@ -31,6 +32,25 @@ def evaluate(
     else:
         predictions = predict_adapted(model, episodes, adaptation, candidates)
     return score_predictions(episodes, predictions, protocol)
+
+
+def evaluate_thresholds(
+    model: SpanProto,
+    thetas: Sequence[float],
+    episodes: Sequence[Episode],
+    protocol: str,
+    adaptation: AdaptationConfig | None = None,
+) -> list[Report]:
+    """The score with each threshold of the extractor; fine-tuning, if any, is done once for all."""
+    if adaptation is None:
+        return [evaluate(model.with_threshold(theta), episodes, protocol) for theta in thetas]
+
+    def ask(adapted: SpanProto, group: Sequence[Episode]) -> list[tuple[Sequence[Prediction], ...]]:
+        answers = [adapted.with_threshold(theta).predict(group) for theta in thetas]
+        return list(zip(*answers, strict=True))
+
+    by_threshold = zip(*ask_adapted(model, episodes, adaptation, ask), strict=True)
+    return [score_predictions(episodes, predicted, protocol) for predicted in by_threshold]
 
 
 def score_predictions(

@@ -242,6 +242,14 @@ class SpanProto(Method):
         twin.candidate_rule = rule
         return twin
 
+    def with_threshold(self, theta: float) -> Self:
+        """The same weights with another threshold of the extractor."""
+        settings = replace(self.config.extractor, threshold=theta)
+        twin, extractor = copy.copy(self), copy.copy(self.extractor)
+        twin.config, extractor.config = replace(self.config, extractor=settings), settings
+        twin._modules = {**self._modules, "extractor": extractor}
+        return twin
+
 
 def _matrix(encoded: EncodedBatch, *several: SpanPlaces) -> Tensor:
     sentence, start, end = (

@@ -19,6 +19,7 @@ from spanproto.experiments.systems import (
     trained_alike,
 )
 from spanproto.methods import METHODS, method_named
+from spanproto.model import SpanProto
 from spanproto.training.settings import RunConfig
 
 
@@ -65,6 +66,41 @@ def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> No
     assert found["plain"]["provenance"]["seed"] == 12
     assert found["plain"]["model"]["origin"]["training_config"]["steps"] == 3
     assert not any(grid.runs.rglob("*.safetensors"))
+
+
+def test_thresholds_share_fine_tuned_copies(
+    grid: Grid, cell: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adaptation = {"steps": 2, "learning_rate": 1e-2}
+    tuned = Scoring("", adaptation=adaptation, configure=("classifier.reject=false",))
+    thetas = {"low": 0.0, "half": 0.5}
+    together = [replace(tuned, name=name, threshold=theta) for name, theta in thetas.items()]
+    alone = [
+        replace(
+            tuned,
+            name=f"{name}-alone",
+            configure=(*tuned.configure, f"extractor.threshold={theta}"),
+        )
+        for name, theta in thetas.items()
+    ]
+    fine_tuned: list[int] = []
+    adapted = SpanProto.adapted
+
+    def counting(self, episodes, config):
+        fine_tuned.append(len(episodes))
+        return adapted(self, episodes, config)
+
+    monkeypatch.setattr(SpanProto, "adapted", counting)
+    list(run_cells(grid, [replace(cell, scorings=tuple(together))], workers=1))
+    assert fine_tuned == [2]
+    list(run_cells(grid, [replace(cell, scorings=tuple(alone))], workers=1))
+    assert fine_tuned == [2, 2, 2]
+    for one, other in zip(together, alone, strict=True):
+        here, there = (json.loads(grid.file(cell, s).read_text()) for s in (one, other))
+        assert here["micro"] == there["micro"]
+        assert here["model"]["config"] == there["model"]["config"]
+    low, half = (json.loads(grid.file(cell, scoring).read_text()) for scoring in together)
+    assert low["micro"] != half["micro"]
 
 
 def test_what_is_there_is_not_done_again(

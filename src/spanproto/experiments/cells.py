@@ -36,6 +36,8 @@ class Scoring:
     adaptation: Mapping[str, Any] | None = None  # settings of the fine-tuning; None: none
     candidates: "CandidateRule" = "model"
     configure: Sequence[str] = ()  # settings of the model, each key=value
+    threshold: float | None = None
+    """Theta. Scorings that differ in it alone are had from the same fine-tuned copies."""
     fit_decision: int = 0  # on so many validation episodes, before it is scored
     evidence: "Sequence[EvidenceName]" = ()  # what the decision weighs; all there is, if none
     look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
@@ -136,13 +138,14 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     for one in cell.by_column():
         column = column_named(one.column)
         episodes = column.test_episodes(grid.data, grid.limit)
-        for scoring in grid.missing(one):
+        for scorings in _together(grid.missing(one)):
             try:
-                content = _score(grid, one, column, source, scoring, episodes) | validation
+                contents = _score(grid, one, column, source, scorings, episodes)
             finally:
                 _free_memory()
-            with atomic_writer(grid.file(one, scoring)) as stream:
-                stream.write(json.dumps(content, indent=2) + "\n")
+            for scoring, content in zip(scorings, contents, strict=True):
+                with atomic_writer(grid.file(one, scoring)) as stream:
+                    stream.write(json.dumps(content | validation, indent=2) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -216,15 +219,37 @@ def _fit_decision(
     decide_as_suits(model, episodes, settings, scoring.evidence or EVIDENCE)
 
 
+def _together(scorings: Iterable[Scoring]) -> list[list[Scoring]]:
+    """The scorings, those together that differ in name and threshold alone."""
+    groups: list[list[Scoring]] = []
+    for scoring in scorings:
+        for group in groups:
+            same = replace(scoring, name=group[0].name, threshold=group[0].threshold)
+            if None not in (scoring.threshold, group[0].threshold) and same == group[0]:
+                group.append(scoring)
+                break
+        else:
+            groups.append([scoring])
+    return groups
+
+
 def _score(
-    grid: Grid, cell: Cell, column: Column, source: str, scoring: Scoring, episodes: Any
-) -> dict[str, Any]:
+    grid: Grid,
+    cell: Cell,
+    column: Column,
+    source: str,
+    scorings: Sequence[Scoring],
+    episodes: "Sequence[Episode]",
+) -> list[dict[str, Any]]:
+    """What is found of scorings that are had together."""
     from spanproto import benchmark
     from spanproto.checkpoint import load_model
     from spanproto.config import to_dict
+    from spanproto.model import SpanProto
     from spanproto.provenance import provenance
     from spanproto.training.distributed import choose_device
 
+    scoring = scorings[0]
     method = scoring.method or cell.run.get("method", "spanproto")
     model = load_model(source, method, list(scoring.configure)).to(choose_device(grid.device))
     model.bf16 = model.device.type == "cuda"
@@ -234,22 +259,32 @@ def _score(
     )
     if scoring.fit_decision:
         _fit_decision(grid, column, model, scoring, settings)
+    thetas = [one.threshold for one in scorings if one.threshold is not None]
+    scored: list[Method] = [model]
+    found: list[Mapping[str, Any]]
     if scoring.look is not None:
-        findings = scoring.look(model, episodes)
+        found = [scoring.look(model, episodes)]
+    elif thetas:
+        assert isinstance(model, SpanProto)  # no other has a threshold
+        scored = [model.with_threshold(theta) for theta in thetas]
+        reports = benchmark.evaluate_thresholds(model, thetas, episodes, column.protocol, settings)
+        found = [report.to_dict() for report in reports]
     else:
-        findings = benchmark.evaluate(
-            model, episodes, column.protocol, scoring.candidates, settings
-        ).to_dict()
-    return {
-        "system": cell.system,
-        "scoring": scoring.name,
-        "column": column.name,
-        "candidates": scoring.candidates,
-        "adaptation": None if settings is None else to_dict(settings),
-        "limit": grid.limit,
-        **({"quick": True} if grid.quick else {}),
-        "precision": "bf16" if model.bf16 else "fp32",
-        **findings,
-        "provenance": provenance(cell.seed, [grid.data / column.test_file]),
-        "model": {"config": to_dict(model.config), "origin": model.origin},
-    }
+        report = benchmark.evaluate(model, episodes, column.protocol, scoring.candidates, settings)
+        found = [report.to_dict()]
+    return [
+        {
+            "system": cell.system,
+            "scoring": named.name,
+            "column": column.name,
+            "candidates": scoring.candidates,
+            "adaptation": None if settings is None else to_dict(settings),
+            "limit": grid.limit,
+            **({"quick": True} if grid.quick else {}),
+            "precision": "bf16" if model.bf16 else "fp32",
+            **findings,
+            "provenance": provenance(cell.seed, [grid.data / column.test_file]),
+            "model": {"config": to_dict(one.config), "origin": model.origin},
+        }
+        for named, one, findings in zip(scorings, scored, found, strict=True)
+    ]

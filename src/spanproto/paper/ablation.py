@@ -87,7 +87,7 @@ def ablation_cells(column: str, seed: int) -> list[Cell]:
 
 def whole_scorings(column: str) -> list[Scoring]:
     """The full model by the paper's decision, as trained and fine-tuned."""
-    return both(column, WHOLE, ("extractor.threshold=0.50",))
+    return both(column, WHOLE, threshold=0.5)
 
 
 def _rows(figures: Mapping[str, Mapping[str, float]]) -> list[Row]:

@@ -42,12 +42,14 @@ def varied(
     return spanproto_cell(column, seed).retrained(name, model, training or {}, scorings)
 
 
-def both(column: str, name: str, configure: Sequence[str] = ()) -> list[Scoring]:
+def both(
+    column: str, name: str, configure: Sequence[str] = (), threshold: float | None = None
+) -> list[Scoring]:
     """A score of the model as trained, and one fine-tuned as SpanProto is in the main tables.
 
     Both by the paper's decision: what a threshold or a margin does would be lost in a fitted one.
     """
-    plain = Scoring(name, configure=configure)
+    plain = Scoring(name, configure=configure, threshold=threshold)
     return [plain, replace(plain, name=adapted(name), adaptation=_adaptation(column))]
 
 
