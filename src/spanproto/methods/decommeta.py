@@ -88,7 +88,12 @@ class DecomMeta(Method):
     }
     rate_factors: ClassVar = {"typing_encoder.": 10 / 3, "norm.": 10 / 3}
     always_adapts = True
-    adaptation_defaults: ClassVar = {"steps": 3, "learning_rate": 3e-5, "decay": False}
+    adaptation_defaults: ClassVar = {
+        "steps": 3,
+        "learning_rate": 3e-5,
+        "decay": False,
+        "episodes_at_once": 4,  # of two encoders each
+    }
 
     config: DecomMetaConfig
 
