@@ -61,7 +61,9 @@ def main(
         Path | None, typer.Option("--output", "-o", show_default="results/TABLE")
     ] = None,
     workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
-    only: Annotated[str, typer.Option(help="Columns and seeds, such as news-1.12; all.")] = "",
+    only: Annotated[
+        str, typer.Option(help="Columns and seeds, such as news-1.12, or a choice.")
+    ] = "",
     limit: Annotated[int | None, typer.Option(help="Test episodes, for a quick look.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps, for a quick look.")] = None,
     device: str = "auto",
@@ -72,7 +74,7 @@ def main(
     grid = Grid(data, encoder, folder, limit=limit, training=training, device=device)
     if table is Table.choices:
         cells = [cell for name in CHOSEN_ON for cell in choice_cells(name, SEEDS[0])]
-        run_own_cells(grid, [own for own in cells if only in own.cell.column], workers)
+        run_own_cells(grid, [own for own in cells if only in str(own)], workers)
         return
     wanted = [cell for cell in cells_of(table) if only in f"{cell.column}.{cell.seed}"]
     todo = [cell for cell in wanted if grid.wants(cell)]

@@ -9,7 +9,7 @@ from spanproto.data.types import Episode
 from spanproto.evaluation import Report, Scorer
 from spanproto.judging import CandidateRule
 from spanproto.methods.base import Method, Prediction
-from spanproto.model import SpanProto
+from spanproto.model import ModelConfig, SpanProto
 from spanproto.prediction import predict_all
 
 
@@ -34,23 +34,28 @@ def evaluate(
     return score_predictions(episodes, predictions, protocol)
 
 
-def evaluate_thresholds(
+def evaluate_settings(
     model: SpanProto,
-    thetas: Sequence[float],
+    settings: Sequence[ModelConfig],
     episodes: Sequence[Episode],
     protocol: str,
+    candidates: CandidateRule = "model",
     adaptation: AdaptationConfig | None = None,
 ) -> list[Report]:
-    """The score with each threshold of the extractor; fine-tuning, if any, is done once for all."""
+    """The score with each of several settings of prediction; fine-tuning is done once for all."""
     if adaptation is None:
-        return [evaluate(model.with_threshold(theta), episodes, protocol) for theta in thetas]
+        return [
+            evaluate(model.with_settings(config), episodes, protocol, candidates)
+            for config in settings
+        ]
 
     def ask(adapted: SpanProto, group: Sequence[Episode]) -> list[tuple[Sequence[Prediction], ...]]:
-        answers = [adapted.with_threshold(theta).predict(group) for theta in thetas]
+        answers = [adapted.with_settings(config).predict(group) for config in settings]
         return list(zip(*answers, strict=True))
 
-    by_threshold = zip(*ask_adapted(model, episodes, adaptation, ask), strict=True)
-    return [score_predictions(episodes, predicted, protocol) for predicted in by_threshold]
+    asked = ask_adapted(model.with_candidates(candidates), episodes, adaptation, ask)
+    by_setting = list(zip(*asked, strict=True)) or [()] * len(settings)
+    return [score_predictions(episodes, predicted, protocol) for predicted in by_setting]
 
 
 def score_predictions(

@@ -20,6 +20,7 @@ from spanproto.model import SpanProto
 from spanproto.thresholds import Scored, best_threshold
 
 LEAST_PROBABILITY = 1e-7
+Judged = Sequence[tuple[Sentence, Sequence[Candidate]]]
 
 
 def fit_decision(
@@ -33,10 +34,16 @@ def fit_decision(
     Where the test episodes are of another domain, choose `evidence` that means the same there. If
     none of the entities is among the candidates, they cannot tell, and weights stay as they are.
     """
-    if not episodes:
-        raise DataError("there are no episodes to fit the decision to; give some, or do not fit it")
-    joint = replace(model.config.decision, rule="joint")
-    judged = _evidence(model, episodes, adaptation, joint)
+    return decision_of(
+        gather_evidence(model, episodes, adaptation), model.config.decision, evidence
+    )
+
+
+def decision_of(
+    judged: Judged, decision: DecisionConfig, evidence: Sequence[EvidenceName] = EVIDENCE
+) -> DecisionConfig:
+    """The decision with its weights and threshold fitted to what was gathered."""
+    joint = replace(decision, rule="joint")
     correct = [
         candidate.span in sentence.spans
         for sentence, candidates in judged
@@ -85,13 +92,13 @@ def flat(scored: Iterable[tuple[float, Candidate]]) -> list[tuple[float, Candida
     return kept
 
 
-def _evidence(
-    model: SpanProto,
-    episodes: Sequence[Episode],
-    adaptation: AdaptationConfig | None,
-    joint: DecisionConfig,
-) -> list[tuple[Sentence, list[Candidate]]]:
-    """Every query sentence with all its candidates."""
+def gather_evidence(
+    model: SpanProto, episodes: Sequence[Episode], adaptation: AdaptationConfig | None = None
+) -> Judged:
+    """Every query sentence of the episodes with all its candidates."""
+    if not episodes:
+        raise DataError("there are no episodes to fit the decision to; give some, or do not fit it")
+    joint = replace(model.config.decision, rule="joint")
 
     def ask(asked: SpanProto, group: Sequence[Episode]) -> list[list[list[Candidate]]]:
         asked.config = replace(asked.config, decision=joint)

@@ -18,7 +18,7 @@ from spanproto.encoder import Encoder
 from spanproto.errors import CheckpointError, ConfigError, DataError
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method, MethodConfig
-from spanproto.model import SpanProto
+from spanproto.model import ModelConfig, SpanProto
 from spanproto.model_card import model_card, save_card
 from spanproto.tensor_file import load_tensors as load_tensors
 from spanproto.tensor_file import save_tensors as save_tensors
@@ -138,6 +138,13 @@ def _configured(
     method: type[Method], values: Mapping[str, Any], overrides: Sequence[str] = ()
 ) -> MethodConfig:
     return config.build(method.Config, config.apply_overrides(values, overrides), "model")
+
+
+def reconfigured(model: SpanProto, overrides: Sequence[str]) -> ModelConfig:
+    """The settings of a model with some of them changed, each `key=value`."""
+    changed = _configured(type(model), config.to_dict(model.config), overrides)
+    assert isinstance(changed, ModelConfig)
+    return changed
 
 
 def _read_settings(path: Path) -> dict[str, Any]:

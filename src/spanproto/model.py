@@ -242,12 +242,13 @@ class SpanProto(Method):
         twin.candidate_rule = rule
         return twin
 
-    def with_threshold(self, theta: float) -> Self:
-        """The same weights with another threshold of the extractor."""
-        settings = replace(self.config.extractor, threshold=theta)
-        twin, extractor = copy.copy(self), copy.copy(self.extractor)
-        twin.config, extractor.config = replace(self.config, extractor=settings), settings
-        twin._modules = {**self._modules, "extractor": extractor}
+    def with_settings(self, config: ModelConfig) -> Self:
+        """The same weights with other settings of prediction, such as theta or the decision."""
+        twin = copy.copy(self)
+        twin.config = config
+        extractor, classifier = copy.copy(self.extractor), copy.copy(self.classifier)
+        extractor.config, classifier.config = config.extractor, config.classifier
+        twin._modules = {**self._modules, "extractor": extractor, "classifier": classifier}
         return twin
 
 

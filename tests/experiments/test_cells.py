@@ -9,8 +9,9 @@ import synthetic
 
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.errors import ConfigError, DataError
-from spanproto.experiments.cells import Cell, Grid, Scoring, run_cells
+from spanproto.experiments.cells import Cell, Grid, run_cells
 from spanproto.experiments.columns import COLUMNS, column_named
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     INTER,
@@ -68,21 +69,18 @@ def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> No
     assert not any(grid.runs.rglob("*.safetensors"))
 
 
-def test_thresholds_share_fine_tuned_copies(
+def test_decisions_share_fine_tuned_copies(
     grid: Grid, cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     adaptation = {"steps": 2, "learning_rate": 1e-2}
     tuned = Scoring("", adaptation=adaptation, configure=("classifier.reject=false",))
     thetas = {"low": 0.0, "half": 0.5}
-    together = [replace(tuned, name=name, threshold=theta) for name, theta in thetas.items()]
-    alone = [
-        replace(
-            tuned,
-            name=f"{name}-alone",
-            configure=(*tuned.configure, f"extractor.threshold={theta}"),
-        )
-        for name, theta in thetas.items()
-    ]
+    together, alone = [], []
+    for name, theta in thetas.items():
+        setting = f"extractor.threshold={theta}"
+        together.append(replace(tuned, name=name, deciding=(setting,)))
+        configure = (*tuned.configure, setting)
+        alone.append(replace(tuned, name=f"{name}-alone", configure=configure))
     fine_tuned: list[int] = []
     adapted = SpanProto.adapted
 

@@ -7,8 +7,9 @@ import pytest
 
 from spanproto.data.episodes import read_supported_episodes
 from spanproto.data.splits import type_split
-from spanproto.experiments.cells import Cell, Grid, Scoring
+from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.columns import COLUMNS, column_named
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import baseline_cells, spanproto_cell
 from spanproto.paper import RECIPES, ablation
 from spanproto.paper.hyper_parameters import FIRST_STEPS, THRESHOLDS

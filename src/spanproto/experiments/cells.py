@@ -8,7 +8,7 @@ import gc
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,32 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from spanproto.data.files import atomic_writer
 from spanproto.experiments.columns import Column, column_named
+from spanproto.experiments.scoring import Scoring, Trial, score, together
 from spanproto.experiments.setups import refuse_other_setup
 from spanproto.experiments.workers import finished, side_by_side
 
 if TYPE_CHECKING:
-    from spanproto.adaptation import AdaptationConfig
     from spanproto.data.types import Episode
-    from spanproto.decision import EvidenceName
-    from spanproto.judging import CandidateRule
-    from spanproto.methods.base import Method
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """One way to score a trained system."""
-
-    name: str
-    method: str | None = None  # another that the same weights serve
-    adaptation: Mapping[str, Any] | None = None  # settings of the fine-tuning; None: none
-    candidates: "CandidateRule" = "model"
-    configure: Sequence[str] = ()  # settings of the model, each key=value
-    threshold: float | None = None
-    """Theta. Scorings that differ in it alone are had from the same fine-tuned copies."""
-    fit_decision: int = 0  # on so many validation episodes, before it is scored
-    evidence: "Sequence[EvidenceName]" = ()  # what the decision weighs; all there is, if none
-    look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
-    """What is noted of the trained model and the episodes in place of a score."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +118,7 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     for one in cell.by_column():
         column = column_named(one.column)
         episodes = column.test_episodes(grid.data, grid.limit)
-        for scorings in _together(grid.missing(one)):
+        for scorings in together(grid.missing(one)):
             try:
                 contents = _score(grid, one, column, source, scorings, episodes)
             finally:
@@ -204,33 +184,14 @@ def _validation(folder: Path) -> dict[str, Any]:
     return {"validation": curve} if curve else {}
 
 
-def _fit_decision(
-    grid: Grid, column: Column, model: Any, scoring: Scoring, settings: "AdaptationConfig | None"
-) -> None:
-    """Let the model decide as suits the column's validation episodes."""
-    from spanproto.calibration import decide_as_suits
-    from spanproto.decision import EVIDENCE
+def _validation_episodes(grid: Grid, column: Column, count: int) -> "list[Episode]":
+    """So many of the column's validation episodes, or fewer for a quick look."""
     from spanproto.training.settings import DataConfig
     from spanproto.training.source import validation_episodes
 
-    count = min(scoring.fit_decision, grid.limit or scoring.fit_decision)
+    count = min(count, grid.limit or count)
     data = {**column.data, **column.validation, "root": str(grid.data), "valid_episodes": count}
-    episodes = validation_episodes(DataConfig(**data))
-    decide_as_suits(model, episodes, settings, scoring.evidence or EVIDENCE)
-
-
-def _together(scorings: Iterable[Scoring]) -> list[list[Scoring]]:
-    """The scorings, those together that differ in name and threshold alone."""
-    groups: list[list[Scoring]] = []
-    for scoring in scorings:
-        for group in groups:
-            same = replace(scoring, name=group[0].name, threshold=group[0].threshold)
-            if None not in (scoring.threshold, group[0].threshold) and same == group[0]:
-                group.append(scoring)
-                break
-        else:
-            groups.append([scoring])
-    return groups
+    return validation_episodes(DataConfig(**data))
 
 
 def _score(
@@ -242,40 +203,22 @@ def _score(
     episodes: "Sequence[Episode]",
 ) -> list[dict[str, Any]]:
     """What is found of scorings that are had together."""
-    from spanproto import benchmark
     from spanproto.checkpoint import load_model
     from spanproto.config import to_dict
-    from spanproto.model import SpanProto
     from spanproto.provenance import provenance
     from spanproto.training.distributed import choose_device
 
-    scoring = scorings[0]
-    method = scoring.method or cell.run.get("method", "spanproto")
-    model = load_model(source, method, list(scoring.configure)).to(choose_device(grid.device))
+    first = scorings[0]
+    method = first.method or cell.run.get("method", "spanproto")
+    model = load_model(source, method, list(first.configure)).to(choose_device(grid.device))
     model.bf16 = model.device.type == "cuda"
-    adapts = scoring.adaptation is not None or model.always_adapts
-    settings = (
-        model.adaptation({**(scoring.adaptation or {}), "seed": cell.seed}) if adapts else None
-    )
-    if scoring.fit_decision:
-        _fit_decision(grid, column, model, scoring, settings)
-    thetas = [one.threshold for one in scorings if one.threshold is not None]
-    scored: list[Method] = [model]
-    found: list[Mapping[str, Any]]
-    if scoring.look is not None:
-        found = [scoring.look(model, episodes)]
-    elif thetas:
-        assert isinstance(model, SpanProto)  # no other has a threshold
-        scored = [model.with_threshold(theta) for theta in thetas]
-        reports = benchmark.evaluate_thresholds(model, thetas, episodes, column.protocol, settings)
-        found = [report.to_dict() for report in reports]
-    else:
-        report = benchmark.evaluate(model, episodes, column.protocol, scoring.candidates, settings)
-        found = [report.to_dict()]
+    adapts = first.adaptation is not None or model.always_adapts
+    settings = model.adaptation({**(first.adaptation or {}), "seed": cell.seed}) if adapts else None
+    trial = Trial(episodes, partial(_validation_episodes, grid, column), column.protocol)
     return [
         {
             "system": cell.system,
-            "scoring": named.name,
+            "scoring": scoring.name,
             "column": column.name,
             "candidates": scoring.candidates,
             "adaptation": None if settings is None else to_dict(settings),
@@ -284,7 +227,9 @@ def _score(
             "precision": "bf16" if model.bf16 else "fp32",
             **findings,
             "provenance": provenance(cell.seed, [grid.data / column.test_file]),
-            "model": {"config": to_dict(one.config), "origin": model.origin},
+            "model": {"config": to_dict(config), "origin": model.origin},
         }
-        for named, one, findings in zip(scorings, scored, found, strict=True)
+        for scoring, (config, findings) in zip(
+            scorings, score(model, scorings, trial, settings), strict=True
+        )
     ]

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from spanproto.experiments.cells import Scoring
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import VALIDATED, spanproto_cell
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Choice:
     model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
     adaptation: Mapping[str, Any] | None = field(default_factory=dict)  # None: there is none
+    rate: float = 1.0  # of the fine-tuning, as a multiple
     decision: Sequence[str] | None = None  # settings of one that is not fitted
     evidence: "Sequence[EvidenceName]" = ()  # other than the chosen, to fit it to
 
@@ -48,24 +49,27 @@ CHOICES: Mapping[str, Choice] = {
         "and the boundary before fine-tuning",
         evidence=("boundary", "type", "length", "distance", "before"),
     ),
-    "no-recall": Choice("weights before the fine-tuning not asked", adaptation={"recall": False}),
     "no-adaptation": Choice("no fine-tuning", adaptation=None),
-    "no-leave-one-out": Choice(
-        "support spans in their own prototypes", adaptation={"leave_one_out": False}
-    ),
-    "top-3": Choice("top 3 layers tuned", adaptation={"tuning": {"tune": "top", "top_layers": 3}}),
-    "all-layers": Choice(
-        "all layers tuned, at half the rate",
-        adaptation={"tuning": {"tune": "all"}, "episodes_at_once": 8},
-    ),
-    "low-rank": Choice(
-        "low-rank adapters", adaptation={"tuning": {"tune": "low-rank"}, "episodes_at_once": 8}
-    ),
+    "no-recall": Choice("weights before the fine-tuning not asked", adaptation={"recall": False}),
+    "half-rate": Choice("fine-tuned at half the rate", rate=0.5),
+    "double-rate": Choice("fine-tuned at twice the rate", rate=2.0),
     "steps-20": Choice("20 steps of fine-tuning", adaptation={"steps": 20}),
     "steps-80": Choice("80 steps of fine-tuning", adaptation={"steps": 80}),
+    "all-layers": Choice(
+        "all layers tuned, at half the rate",
+        adaptation={"tuning": {"tune": "all"}, "episodes_at_once": 16},
+        rate=0.5,
+    ),
+    "top-3": Choice("top 3 layers tuned", adaptation={"tuning": {"tune": "top", "top_layers": 3}}),
     "thinned": Choice(
         "a third of the spans apart from entities seen in fine-tuning",
         adaptation={"negatives": 0.3},
+    ),
+    "no-leave-one-out": Choice(
+        "support spans in their own prototypes", adaptation={"leave_one_out": False}
+    ),
+    "low-rank": Choice(
+        "low-rank adapters", adaptation={"tuning": {"tune": "low-rank"}, "episodes_at_once": 16}
     ),
     "all-negatives": Choice("all spans seen in training", {"objective": {"negatives": 1.0}}),
     "support-only": Choice(
@@ -118,11 +122,10 @@ def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:
         scored = replace(scored, adaptation=None)
     else:
         adaptation = {**(scored.adaptation or {}), **choice.adaptation}
-        if choice.adaptation.get("tuning") == {"tune": "all"}:
-            adaptation["learning_rate"] /= 2
+        adaptation["learning_rate"] *= choice.rate
         scored = replace(scored, adaptation=adaptation)
     if choice.evidence:
         scored = replace(scored, evidence=choice.evidence)
     if choice.decision is None:
         return scored
-    return replace(scored, configure=(*scored.configure, *choice.decision), fit_decision=0)
+    return replace(scored, deciding=choice.decision, fit_decision=0)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.scoring import Scoring
 
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import spanproto_cell
 from spanproto.paper import published
 from spanproto.paper.comparison import (
@@ -87,7 +88,7 @@ def ablation_cells(column: str, seed: int) -> list[Cell]:
 
 def whole_scorings(column: str) -> list[Scoring]:
     """The full model by the paper's decision, as trained and fine-tuned."""
-    return both(column, WHOLE, threshold=0.5)
+    return both(column, WHOLE, deciding=("extractor.threshold=0.50",))
 
 
 def _rows(figures: Mapping[str, Mapping[str, float]]) -> list[Row]:

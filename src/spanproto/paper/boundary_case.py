@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.errors import DataError
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell
+from spanproto.experiments.scoring import Scoring
 from spanproto.paper.page import Page, Table
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores

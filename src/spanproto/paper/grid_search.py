@@ -17,10 +17,11 @@ from tqdm import tqdm
 
 from spanproto.data.files import atomic_writer
 from spanproto.errors import SpanProtoError
-from spanproto.experiments.cells import Grid, Scoring
+from spanproto.experiments.cells import Grid
 from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS, Column, column_named
 from spanproto.experiments.own_columns import OwnCell, run_own_cell
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.setups import refuse_other_study
 from spanproto.paper import quick
 from spanproto.paper.own_grid import own_grid

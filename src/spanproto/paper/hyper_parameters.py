@@ -61,7 +61,7 @@ class HyperParameters(Recipe):
             by_theta = [
                 scoring
                 for theta, name in THRESHOLDS.items()
-                for scoring in both(column, name, threshold=float(theta))
+                for scoring in both(column, name, deciding=(f"extractor.threshold={theta}",))
             ]
             cells.append(varied(column, seed, "spanproto", {}, by_theta))
             cells += [

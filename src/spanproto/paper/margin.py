@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell
+from spanproto.experiments.scoring import Scoring
 from spanproto.paper import published
 from spanproto.paper.comparison import Row, averages, column_title, group_of
 from spanproto.paper.page import Page, Table

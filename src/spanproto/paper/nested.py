@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from spanproto.experiments.cells import Scoring
 from spanproto.experiments.columns import Column
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import spanproto_cell
 from spanproto.paper.own_grid import own_grid
 from spanproto.paper.page import MINUS, Cell, Entry, Page, Table

@@ -13,8 +13,9 @@ from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.data.sampler import EpisodeSampler
 from spanproto.data.splits import type_split
 from spanproto.data.types import Sentence
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import column_named
+from spanproto.experiments.scoring import Scoring
 
 COLUMNS = ("inter-5w1", "news-1")
 ENCODER = str(resources.files("spanproto") / "pretrained" / "default")

@@ -1,7 +1,8 @@
 """How well spans are found, whatever their types: SpanProto's extractor against two others."""
 
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import baseline_cells
 from spanproto.paper import published
 from spanproto.paper.ablation import WHOLE, whole_scorings

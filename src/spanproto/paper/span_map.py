@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spanproto.data.types import Episode
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell
+from spanproto.experiments.scoring import Scoring
 from spanproto.paper import quick
 from spanproto.paper.page import Page, Table
 from spanproto.paper.recipe import Bench, Recipe

@@ -4,8 +4,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from spanproto.experiments.cells import Cell, Scoring
+from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS, column_named
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import SEEDS, spanproto_cell
 from spanproto.paper import quick
 from spanproto.paper.recipe import Bench
@@ -43,13 +44,13 @@ def varied(
 
 
 def both(
-    column: str, name: str, configure: Sequence[str] = (), threshold: float | None = None
+    column: str, name: str, configure: Sequence[str] = (), deciding: Sequence[str] = ()
 ) -> list[Scoring]:
     """A score of the model as trained, and one fine-tuned as SpanProto is in the main tables.
 
     Both by the paper's decision: what a threshold or a margin does would be lost in a fitted one.
     """
-    plain = Scoring(name, configure=configure, threshold=threshold)
+    plain = Scoring(name, configure=configure, deciding=deciding)
     return [plain, replace(plain, name=adapted(name), adaptation=_adaptation(column))]
 
 

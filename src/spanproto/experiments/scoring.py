@@ -1,0 +1,97 @@
+"""Ways to score a trained system. Those that fine-tune it alike are had from the same copies."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spanproto.adaptation import AdaptationConfig
+    from spanproto.data.types import Episode
+    from spanproto.decision import EvidenceName
+    from spanproto.judging import CandidateRule
+    from spanproto.methods.base import Method, MethodConfig
+    from spanproto.model import ModelConfig, SpanProto
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """One way to score a trained system."""
+
+    name: str
+    method: str | None = None  # another that the same weights serve
+    adaptation: Mapping[str, Any] | None = None  # settings of the fine-tuning; None: none
+    candidates: "CandidateRule" = "model"
+    configure: Sequence[str] = ()  # settings of the model, each key=value
+    deciding: Sequence[str] = ()  # more of them, which prediction alone looks at
+    fit_decision: int = 0  # on so many validation episodes, before it is scored
+    evidence: "Sequence[EvidenceName]" = ()  # what the decision weighs; all there is, if none
+    look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
+    """What is noted of the trained model and the episodes in place of a score."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What models are scored on: the test episodes, and validation episodes for decisions."""
+
+    episodes: "Sequence[Episode]"
+    validation: "Callable[[int], Sequence[Episode]]"
+    protocol: str
+
+
+def together(scorings: Iterable[Scoring]) -> list[list[Scoring]]:
+    """The scorings, those in one list that differ in nothing but the decision."""
+    groups: dict[str, list[Scoring]] = {}
+    for scoring in scorings:
+        rest = replace(scoring, name="", deciding=(), fit_decision=0, evidence=())
+        groups.setdefault(repr(rest), []).append(scoring)
+    return list(groups.values())
+
+
+def score(
+    model: "Method",
+    scorings: Sequence[Scoring],
+    trial: Trial,
+    adaptation: "AdaptationConfig | None",
+) -> "list[tuple[MethodConfig, Mapping[str, Any]]]":
+    """With what settings each of such scorings was done, and what came of it."""
+    from spanproto import benchmark
+    from spanproto.model import SpanProto
+
+    first = scorings[0]
+    if first.look is not None:
+        return [(model.config, first.look(model, trial.episodes)) for _ in scorings]
+    if not isinstance(model, SpanProto):
+        report = benchmark.evaluate(model, trial.episodes, trial.protocol, adaptation=adaptation)
+        return [(model.config, report.to_dict()) for _ in scorings]
+    configs = _configs(model, scorings, trial, adaptation)
+    reports = benchmark.evaluate_settings(
+        model, configs, trial.episodes, trial.protocol, first.candidates, adaptation
+    )
+    return [(config, report.to_dict()) for config, report in zip(configs, reports, strict=True)]
+
+
+def _configs(
+    model: "SpanProto",
+    scorings: Sequence[Scoring],
+    trial: Trial,
+    adaptation: "AdaptationConfig | None",
+) -> "list[ModelConfig]":
+    """The settings of each scoring, decisions fitted where they are to be."""
+    from spanproto.calibration import decision_of, gather_evidence
+    from spanproto.checkpoint import reconfigured
+    from spanproto.decision import EVIDENCE
+
+    gathered = {
+        count: gather_evidence(model, trial.validation(count), adaptation)
+        for count in {scoring.fit_decision for scoring in scorings}
+        if count
+    }
+    configs = []
+    for scoring in scorings:
+        config = reconfigured(model, scoring.deciding)
+        if scoring.fit_decision:
+            evidence = scoring.evidence or EVIDENCE
+            decision = decision_of(gathered[scoring.fit_decision], config.decision, evidence)
+            config = replace(config, decision=decision)
+        configs.append(config)
+    return configs
