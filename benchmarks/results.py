@@ -61,9 +61,7 @@ def main(
         Path | None, typer.Option("--output", "-o", show_default="results/TABLE")
     ] = None,
     workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
-    only: Annotated[
-        str, typer.Option(help="Columns and seeds, such as news-1.12, or a choice.")
-    ] = "",
+    only: Annotated[str, typer.Option(help="Column and seed (news-1.12) or choice.")] = "",
     limit: Annotated[int | None, typer.Option(help="Test episodes, for a quick look.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps, for a quick look.")] = None,
     device: str = "auto",
