@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
+from spanproto.methods import method_named
 from spanproto.experiments.scoring import Scoring
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
                 for name in _SAME_WEIGHTS.get(method, (method,))
             ),
             also,
-            validation_episodes=32 if validates else 0,
+            validation_episodes=32 if validates and method_named(method).trains_on else 0,
         )
         for method in _BASELINES
     ]
