@@ -199,6 +199,7 @@ def test_the_systems_of_the_tables_are_ones_that_can_run() -> None:
     for column in (CROSSDOMAIN_1[0], INTER[0]):
         for cell in (spanproto_cell(column, 12), *baseline_cells(column, 12)):
             RunConfig.of({**cell.run, "data": COLUMNS[column].data})
+            assert not cell.validation_episodes or "steps" in cell.run["training"]
             for scoring in cell.scorings:
                 method = method_named(scoring.method or cell.run["method"])
                 assert method.name == cell.run["method"] or cell.run["method"] in method.weights_of

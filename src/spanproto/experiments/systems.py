@@ -82,14 +82,13 @@ _BASELINES: dict[str, dict[str, Any]] = {
     "matching-network": {"steps": 250, "episodes_per_step": 4, "learning_rate": 5e-5},
     "l-tapnet-cdt": {"steps": 150, "episodes_per_step": 2, "learning_rate": 5e-5},
     "esd": {"steps": 250, "episodes_per_step": 2, "learning_rate": 5e-5},
-    "decommeta": {"steps": 120, "episodes_per_step": 4},
+    "decommeta": {"steps": 240, "episodes_per_step": 4, "learning_rate": 1e-4},
     "token-classifier": {},
 }
 _ON_FEWNERD: dict[str, dict[str, Any]] = {
     "container": {"steps": 530},  # one pass over the sentences, as in the other columns
     "matching-network": {"steps": 400},
     "l-tapnet-cdt": {"steps": 300, "learning_rate": 1.5e-4},
-    "decommeta": {"steps": 240, "learning_rate": 1e-4},
 }
 _FOR_FIVE_SHOTS: dict[str, dict[str, Any]] = {
     "l-tapnet-cdt": {"steps": 300, "episodes_per_step": 1},  # query sentences go with all others
