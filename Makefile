@@ -25,6 +25,7 @@ docs: $(VENV)/ready-docs  ## build the documentation into site/
 tables: $(VENV)/ready  ## write results/README.md and results/paper.md from the measured files
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/systems.py
+	$(BIN)/python benchmarks/choices.py
 	$(BIN)/spanproto paper all --draw-only --report > /dev/null
 
 paper-quick: $(VENV)/ready  ## every table and figure of the paper on a bundled sample, to see that it runs

@@ -56,18 +56,20 @@ def entry(scores: Scores, system: str, column: str) -> str:
 
 
 def benchmark_table(scores: Scores, columns: Sequence[str]) -> Table:
-    """All systems on the columns of a benchmark, the best mean first."""
+    """All systems on the columns of a benchmark, the best mean first, those without one last."""
 
-    def mean(system: str) -> float:
-        return fmean(measured_figure(scores, system, column) or 0.0 for column in columns)
+    def mean(system: str) -> float | None:
+        figures = [measured_figure(scores, system, column) for column in columns]
+        known = [figure for figure in figures if figure is not None]
+        return fmean(known) if len(known) == len(figures) else None
 
-    rows = [
-        (
-            SYSTEMS[system],
-            [*(entry(scores, system, column) for column in columns), f"{mean(system):.2f}"],
-        )
-        for system in sorted(SYSTEMS, key=mean, reverse=True)
-    ]
+    def shown(system: str) -> list[str]:
+        figures = [entry(scores, system, column) for column in columns]
+        average = mean(system)
+        return [*figures, "" if average is None else f"{average:.2f}"]
+
+    ranked = sorted(SYSTEMS, key=lambda system: mean(system) or 0.0, reverse=True)
+    rows = [(SYSTEMS[system], shown(system)) for system in ranked]
     return Table(("", *map(column_title, columns), "mean"), rows)
 
 
@@ -121,21 +123,16 @@ def _curve(content: dict[str, Any]) -> str:
     return ", ".join(f"{f1:.1f}" for f1 in content.get("validation", {}).values())
 
 
-def markdown(table: Table) -> str:
-    """The table as Markdown."""
-    heading, *rows = table.texts()
-    lines = [heading, ["---"] * len(heading), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
 def page() -> str:
     """The whole page."""
     scores = Scores(RESULTS)
     tables = "\n\n".join(
-        f"## {title}\n\n{markdown(benchmark_table(scores, columns))}"
+        f"## {title}\n\n{benchmark_table(scores, columns).to_markdown()}"
         for title, columns in BENCHMARKS.items()
     )
-    reference, schedules = markdown(reference_table(scores)), markdown(schedule_table(scores))
+    reference, schedules = (
+        table(scores).to_markdown() for table in (reference_table, schedule_table)
+    )
     return f"""# Every system, one encoder, one protocol
 
 Pooled micro F1 on all test episodes, measured here; in brackets what Wang et al. (EMNLP 2022) print

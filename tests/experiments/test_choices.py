@@ -28,15 +28,16 @@ def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
                 SpanProto.adaptation(scoring.adaptation)
 
 
-def test_the_setting_of_the_tables_is_the_one_that_is_chosen() -> None:
-    chosen = next(own.cell for own in choice_cells("news-1", 12) if own.cell.system == CHOSEN)
-    table = spanproto_cell("news-1", 12)
-    assert chosen.run == table.run
-    first = chosen.scorings[0]
-    assert (first.adaptation, first.fit_decision) == (
-        table.scorings[-1].adaptation,
-        table.scorings[-1].fit_decision,
-    )
+def test_all_choices_are_of_one_setting() -> None:
+    scorings = {s.name: s for own in choice_cells("news-1", 12) for s in own.cell.scorings}
+    first = scorings[CHOSEN]
+    assert first.fit_decision == spanproto_cell("news-1", 12).scorings[-1].fit_decision
+    rates = {name: (s.adaptation or {}).get("learning_rate", 0.0) for name, s in scorings.items()}
+    assert rates["double-rate"] == 4 * rates["half-rate"] == 2 * rates[CHOSEN]
+    assert scorings["no-adaptation"].adaptation is None
+    assert scorings["two-stage"].fit_decision == 0
+    assert scorings["two-stage"].adaptation == first.adaptation
+    assert scorings["with-before"].evidence != first.evidence
 
 
 def test_what_decisions_are_fitted_on_is_not_scored(tmp_path: Path) -> None:
