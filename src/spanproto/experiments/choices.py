@@ -1,7 +1,7 @@
 """What each choice in SpanProto's settings is worth, on validation data.
 
-A first setting is scored on validation episodes with one thing changed at a time; that of the tables
-has what did best. The decision is fitted, as always, on validation episodes too, but on others.
+A first setting is scored on validation episodes with one thing changed at a time; the tables' has
+what did best. The decision is fitted, as always, on validation episodes too, but on others.
 """
 
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
-from spanproto.methods import method_named
 from spanproto.experiments.scoring import Scoring
+from spanproto.methods import method_named
 
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
