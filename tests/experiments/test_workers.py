@@ -2,8 +2,10 @@
 
 import os
 import time
+from io import StringIO
 
 import pytest
+from tqdm import tqdm
 
 from spanproto.errors import ConfigError, MissingExtraError
 from spanproto.experiments.workers import WorkerDiedError, finished, side_by_side
@@ -17,6 +19,16 @@ def work(item: int) -> int:
     if item == 5:
         raise MissingExtraError("plots", "matplotlib")  # which pickle cannot make again
     return item * item
+
+
+def shows_bars(item: int) -> bool:
+    return not tqdm([], file=StringIO()).disable
+
+
+def test_a_process_shows_no_bars_of_its_own() -> None:
+    assert [one.result for one in side_by_side(shows_bars, [1], workers=1)] == [True]
+    assert [one.result for one in side_by_side(shows_bars, [1], workers=2)] == [False]
+    assert "TQDM_DISABLE" not in os.environ
 
 
 def test_only_what_fails_is_lost() -> None:

@@ -54,8 +54,11 @@ def paper(
     from spanproto.paper.writing import write_report
 
     if not names and not report:
-        rows = [(name, recipe.place, recipe.title) for name, recipe in RECIPES.items()]
-        typer.echo("\n".join(table([("name", "in the paper", "what it is"), *rows])))
+        rows = [
+            (name, recipe.place, recipe.title, _extent(recipe)) for name, recipe in RECIPES.items()
+        ]
+        heading = ("name", "in the paper", "what it is", "trainings on columns, one seed")
+        typer.echo("\n".join(table([heading, *rows])))
         return
     results = output or Path("runs/paper-quick" if quick else "results")
     recipes = [recipe_named(name) for name in (RECIPES if names == ["all"] else names or ())]
@@ -81,6 +84,16 @@ def paper(
         typer.echo(f"error: {failure}", err=True)
     if failures:
         raise failures[0]
+
+
+def _extent(recipe: "Recipe") -> str:
+    """How much a recipe trains, and on which columns, where none are asked for."""
+    from spanproto.paper.recipe import Bench
+
+    cells = recipe.cells(Bench(Path(), ""))
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    shown = ", ".join(columns) if len(columns) <= 2 else f"{columns[0]} to {columns[-1]}"
+    return f"{len(cells)} on {shown}" if cells else ""
 
 
 def _bench(data: Path | None, results: Path, encoder: str | None) -> "Bench":

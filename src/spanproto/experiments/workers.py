@@ -5,9 +5,11 @@ the item at hand is lost then.
 """
 
 import multiprocessing
+import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -16,6 +18,7 @@ from tqdm import tqdm
 
 from spanproto.errors import SpanProtoError
 
+_BARS = "TQDM_DISABLE"  # read by tqdm when it is imported
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -39,7 +42,8 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.line, other = context.Pipe()
         self.process = context.Process(target=_serve, args=(work, other), daemon=True)
-        self.process.start()
+        with _quiet_bars():
+            self.process.start()
         other.close()
         self.item: Any = None
 
@@ -119,6 +123,20 @@ def finished(several: Iterable[Done[Item, Any]]) -> Iterator[Item]:
             tqdm.write(f"{done.item}: {reason}; the others go on", file=sys.stderr)
     if failures:
         raise failures[0]
+
+
+@contextmanager
+def _quiet_bars() -> Iterator[None]:
+    """Within the block, processes begin that show no progress bars over those of this one."""
+    before = os.environ.get(_BARS)
+    os.environ[_BARS] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_BARS]
+        else:
+            os.environ[_BARS] = before
 
 
 def _attempt(work: Callable[[Item], Result], item: Item) -> Done[Item, Result]:
