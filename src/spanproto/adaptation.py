@@ -258,12 +258,15 @@ def ask_adapted(
 def _groups(
     model: Method, episodes: Sequence[Episode], config: AdaptationConfig
 ) -> Iterator[list[int]]:
-    """Numbers of episodes to adapt together: of similar size, within the limits."""
+    """Numbers of episodes to adapt together: with sentences of similar length, within the limits.
+
+    What a batch takes grows with the longest sentence in it, and with the largest support set.
+    """
     limit = config.episodes_at_once if can_stack(model) and not config.early_stopping else 1
-    sizes = [sum(len(sentence.words) for sentence in episode.support) for episode in episodes]
+    lengths = [[len(sentence.words) for sentence in episode.support] for episode in episodes]
     group: list[int] = []
-    for number in sorted(range(len(episodes)), key=sizes.__getitem__, reverse=True):
-        largest = 2 * sizes[group[0] if group else number]  # sub-tokens, at most as a rule
+    for number in sorted(range(len(episodes)), key=lambda n: max(lengths[n]), reverse=True):
+        largest = 2 * max(sum(lengths[n]) for n in (*group, number))  # sub-tokens, as a rule less
         full = (len(group) + 1) * largest > config.tokens_at_once
         if group and (len(group) == limit or full):
             yield group
