@@ -26,7 +26,9 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "method settings": "\n".join(method_sections(name) for name in METHODS),
         "adaptation settings": sections(AdaptationConfig, "adaptation"),
         "methods": method_table(),
-        "measured results": measured_results(),
+        "measured results": measured("README"),
+        "measured choices": measured("choices"),
+        "measured systems": measured("systems"),
         "recipes": recipe_table(),
     }
     for name, text in filled.items():
@@ -34,9 +36,9 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return markdown
 
 
-def measured_results() -> str:
-    """The page of the measured results without its title."""
-    page = Path(__file__).parents[1] / "results" / "README.md"
+def measured(name: str) -> str:
+    """A page of measured results without its title."""
+    page = Path(__file__).parents[1] / "results" / f"{name}.md"
     return page.read_text("utf-8").partition("\n")[2].strip()
 
 
