@@ -8,6 +8,7 @@ import torch
 from spanproto.decision import (
     DecisionConfig,
     expected_calibration_error,
+    fit_scale,
     fit_weights,
     log_odds,
 )
@@ -49,6 +50,20 @@ def test_fitting_finds_the_weights_that_made_the_data() -> None:
     unfitted = log_odds(boundary, log_p, distance, DecisionConfig()).sigmoid()
     assert expected_calibration_error(scores, correct) < 0.02
     assert expected_calibration_error(unfitted, correct) > 0.1
+
+
+def test_fitting_the_scale_keeps_the_proportions() -> None:
+    generator = torch.Generator().manual_seed(0)
+    boundary = 3 * torch.randn(20000, generator=generator)
+    log_p = -torch.rand(20000, generator=generator) * 3
+    given = DecisionConfig(boundary_weight=1.0, type_weight=0.5, bias=0.3)
+    odds = log_odds(boundary, log_p, torch.zeros(()), given)
+    correct = torch.rand(20000, generator=generator) < (0.4 * odds - 1.0).sigmoid()
+    fitted = fit_scale(odds, correct, given)
+    assert fitted["boundary_weight"] == pytest.approx(0.4, abs=0.02)
+    assert fitted["type_weight"] == pytest.approx(fitted["boundary_weight"] / 2)
+    assert fitted["bias"] == pytest.approx(0.4 * 0.3 - 1.0, abs=0.05)
+    assert fitted["distance_weight"] == 0
 
 
 def test_evidence_that_separates_right_from_wrong_keeps_the_weights_finite() -> None:

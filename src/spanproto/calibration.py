@@ -10,10 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 
 import torch
+from torch import Tensor
 
 from spanproto.adaptation import AdaptationConfig, ask_adapted
 from spanproto.data.types import Episode, Sentence
-from spanproto.decision import EVIDENCE, DecisionConfig, EvidenceName, fit_weights, log_odds
+from spanproto.decision import (
+    EVIDENCE,
+    DecisionConfig,
+    EvidenceName,
+    fit_scale,
+    fit_weights,
+    log_odds,
+)
 from spanproto.errors import DataError
 from spanproto.judging import Candidate, judge
 from spanproto.model import SpanProto
@@ -31,8 +39,9 @@ def fit_decision(
 ) -> DecisionConfig:
     """The joint decision of best F1 on the query sentences of the episodes.
 
-    Where the test episodes are of another domain, choose `evidence` that means the same there. If
-    none of the entities is among the candidates, they cannot tell, and weights stay as they are.
+    Where the test episodes are of another domain, choose `evidence` that means the same there, or
+    none: then the weights keep their proportions, and how sure they make one is fitted. If none of
+    the entities is among the candidates, they cannot tell, and weights stay as they are.
     """
     return decision_of(
         gather_evidence(model, episodes, adaptation), model.config.decision, evidence
@@ -42,7 +51,10 @@ def fit_decision(
 def decision_of(
     judged: Judged, decision: DecisionConfig, evidence: Sequence[EvidenceName] = EVIDENCE
 ) -> DecisionConfig:
-    """The decision with its weights and threshold fitted to what was gathered."""
+    """The decision with its weights and threshold fitted to what was gathered.
+
+    Without `evidence` the weights keep their proportions.
+    """
     joint = replace(decision, rule="joint")
     correct = [
         candidate.span in sentence.spans
@@ -55,10 +67,17 @@ def decision_of(
         [_row(candidate) for _, candidates in judged for candidate in candidates]
     )  # (N, 5)
     boundary, log_p, distance, before, log_length = rows.unbind(1)
-    columns = dict(zip(EVIDENCE, rows.unbind(1), strict=True))
-    weights = fit_weights({name: columns[name] for name in evidence}, torch.tensor(correct))
+
+    def odds_of(config: DecisionConfig) -> Tensor:
+        return log_odds(boundary, log_p, distance, config, before=before, log_length=log_length)
+
+    if evidence:
+        columns = dict(zip(EVIDENCE, rows.unbind(1), strict=True))
+        weights = fit_weights({name: columns[name] for name in evidence}, torch.tensor(correct))
+    else:
+        weights = fit_scale(odds_of(joint), torch.tensor(correct), joint)
     fitted = DecisionConfig(**{**asdict(joint), **weights})
-    odds = log_odds(boundary, log_p, distance, fitted, before=before, log_length=log_length)
+    odds = odds_of(fitted)
     scores = iter(odds.sigmoid().tolist())
     left = [
         Scored(candidate.label, score, candidate.span in sentence.spans)

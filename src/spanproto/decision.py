@@ -69,13 +69,37 @@ def fit_weights(evidence: Mapping[EvidenceName, Tensor], correct: Tensor) -> dic
     """The weights of `log_odds` that make the scores of N predictions true, by maximum likelihood.
 
     All are (N,); `correct` says whether a span is an entity of its type. What is not given as
-    evidence weighs nothing. A slight pull towards 0 keeps the weights finite where the evidence
-    separates right from wrong.
+    evidence weighs nothing.
     """
-    columns = torch.stack(tuple(evidence.values()), 1).double()  # (N, E)
+    slopes, bias = _regression(torch.stack(tuple(evidence.values()), 1), correct)
+    found = dict(zip(evidence, slopes, strict=True))
+    return {**{_weight(name): found.get(name, 0.0) for name in EVIDENCE}, "bias": bias}
+
+
+def fit_scale(odds: Tensor, correct: Tensor, config: DecisionConfig) -> dict[str, float]:
+    """The weights that gave log-odds (N,), all times one factor, and a bias that make scores true.
+
+    So the pieces of evidence weigh against each other as they did: to use where their own fit
+    would not hold, as in another domain than that of the predictions.
+    """
+    (factor,), bias = _regression(odds[:, None], correct)
+    weights = {_weight(name): factor * getattr(config, _weight(name)) for name in EVIDENCE}
+    return {**weights, "bias": factor * config.bias + bias}
+
+
+def _weight(name: EvidenceName) -> str:
+    return f"{name}_weight"
+
+
+def _regression(columns: Tensor, correct: Tensor) -> tuple[list[float], float]:
+    """Slopes and bias of a logistic regression of `correct` (N,) on the columns (N, E).
+
+    A slight pull towards 0 keeps them finite where the evidence separates right from wrong.
+    """
+    columns = columns.double()
     mean, spread = columns.mean(0), columns.std(0, unbiased=False).clamp(min=1e-6)
     scaled = F.pad((columns - mean) / spread, (0, 1), value=1.0)  # (N, E + 1)
-    weights = torch.zeros(len(evidence) + 1, dtype=torch.double, requires_grad=True)
+    weights = torch.zeros(scaled.shape[1], dtype=torch.double, requires_grad=True)
     optimizer = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
@@ -88,8 +112,7 @@ def fit_weights(evidence: Mapping[EvidenceName, Tensor], correct: Tensor) -> dic
     optimizer.step(loss)  # type: ignore[no-untyped-call]
     slopes = weights.detach()[:-1] / spread
     bias = weights.detach()[-1] - (slopes * mean).sum()
-    found = dict(zip(evidence, slopes.tolist(), strict=True))
-    return {**{f"{name}_weight": found.get(name, 0.0) for name in EVIDENCE}, "bias": bias.item()}
+    return slopes.tolist(), bias.item()
 
 
 def expected_calibration_error(scores: Tensor, correct: Tensor, bins: int = 10) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import VALIDATED, spanproto_cell
+from spanproto.experiments.systems import FAINT_TOO, VALIDATED, spanproto_cell
 
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
@@ -20,9 +20,9 @@ CHOSEN_ON = VALIDATED  # whose validation data the choices are judged on
 CHOSEN = "chosen"  # to begin with
 _FIRST_STEPS = 40
 _FIRST_RATES = {"crossdomain": 1.2e-4, "fewnerd": 3e-5}
-_FIRST_EVIDENCE: "dict[str, tuple[EvidenceName, ...]]" = {
+_FIRST_EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
     "crossdomain": ("boundary",),
-    "fewnerd": (),
+    "fewnerd": None,
 }
 
 
@@ -36,7 +36,8 @@ class Choice:
     adaptation: Mapping[str, Any] | None = field(default_factory=dict)  # None: there is none
     rate: float = 1.0  # of the fine-tuning, as a multiple
     decision: Sequence[str] | None = None  # settings of one that is not fitted
-    evidence: "Sequence[EvidenceName]" = ()  # other than the chosen, to fit it to
+    weighing: Sequence[str] = ()  # settings of one whose weights keep their proportions
+    evidence: "Sequence[EvidenceName] | None" = None  # other than the chosen, to fit it to
 
     @property
     def trains(self) -> bool:
@@ -49,6 +50,11 @@ CHOICES: Mapping[str, Choice] = {
     "two-stage": Choice("the paper's decision: two thresholds in a row", decision=()),
     "joint": Choice("one score, its weights not fitted", decision=("decision.rule=joint",)),
     "boundary-and-type": Choice("fitted to boundary and type alone", evidence=("boundary", "type")),
+    "half-type": Choice(
+        "the type at half the weight of the boundary",
+        evidence=(),
+        weighing=("decision.type_weight=0.5",),
+    ),
     "with-length": Choice("and length", evidence=("boundary", "type", "length")),
     "with-distance": Choice("and distance", evidence=("boundary", "type", "length", "distance")),
     "with-before": Choice(
@@ -129,7 +135,9 @@ def _first(scored: Scoring, protocol: str) -> Scoring:
         "learning_rate": _FIRST_RATES[protocol],
         "steps": _FIRST_STEPS,
     }
-    return replace(scored, adaptation=adaptation, evidence=_FIRST_EVIDENCE[protocol])
+    return replace(
+        scored, adaptation=adaptation, deciding=FAINT_TOO, evidence=_FIRST_EVIDENCE[protocol]
+    )
 
 
 def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:
@@ -140,8 +148,8 @@ def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:
         adaptation = {**(scored.adaptation or {}), **choice.adaptation}
         adaptation["learning_rate"] *= choice.rate
         scored = replace(scored, adaptation=adaptation)
-    if choice.evidence:
+    if choice.evidence is not None:
         scored = replace(scored, evidence=choice.evidence)
     if choice.decision is None:
-        return scored
-    return replace(scored, deciding=choice.decision, fit_decision=0)
+        return replace(scored, deciding=(*scored.deciding, *choice.weighing))
+    return replace(scored, deciding=(*scored.deciding, *choice.decision), fit_decision=0)

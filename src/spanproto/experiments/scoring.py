@@ -24,7 +24,7 @@ class Scoring:
     configure: Sequence[str] = ()  # settings of the model, each key=value
     deciding: Sequence[str] = ()  # more of them, which prediction alone looks at
     fit_decision: int = 0  # on so many validation episodes, before it is scored
-    evidence: "Sequence[EvidenceName]" = ()  # what the decision weighs; all there is, if none
+    evidence: "Sequence[EvidenceName] | None" = None  # whose weights are fitted; None: all there is
     look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
     """What is noted of the trained model and the episodes in place of a score."""
 
@@ -42,7 +42,7 @@ def together(scorings: Iterable[Scoring]) -> list[list[Scoring]]:
     """The scorings, those in one list that differ in nothing but the decision."""
     groups: dict[str, list[Scoring]] = {}
     for scoring in scorings:
-        rest = replace(scoring, name="", deciding=(), fit_decision=0, evidence=())
+        rest = replace(scoring, name="", deciding=(), fit_decision=0, evidence=None)
         groups.setdefault(repr(rest), []).append(scoring)
     return list(groups.values())
 
@@ -77,21 +77,21 @@ def _configs(
     adaptation: "AdaptationConfig | None",
 ) -> "list[ModelConfig]":
     """The settings of each scoring, decisions fitted where they are to be."""
-    from spanproto.calibration import decision_of, gather_evidence
+    from spanproto.calibration import Judged, decision_of, gather_evidence
     from spanproto.checkpoint import reconfigured
     from spanproto.decision import EVIDENCE
 
-    gathered = {
-        count: gather_evidence(model, trial.validation(count), adaptation)
-        for count in {scoring.fit_decision for scoring in scorings}
-        if count
-    }
+    gathered: dict[tuple[int, float], Judged] = {}
     configs = []
     for scoring in scorings:
         config = reconfigured(model, scoring.deciding)
         if scoring.fit_decision:
-            evidence = scoring.evidence or EVIDENCE
-            decision = decision_of(gathered[scoring.fit_decision], config.decision, evidence)
+            on = scoring.fit_decision, config.decision.floor
+            if on not in gathered:
+                episodes, asked = trial.validation(on[0]), model.with_settings(config)
+                gathered[on] = gather_evidence(asked, episodes, adaptation)
+            evidence = EVIDENCE if scoring.evidence is None else scoring.evidence
+            decision = decision_of(gathered[on], config.decision, evidence)
             config = replace(config, decision=decision)
         configs.append(config)
     return configs
