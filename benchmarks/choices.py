@@ -1,10 +1,11 @@
 """Writes results/choices.md, what each choice is worth: python benchmarks/choices.py"""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
-from spanproto.experiments.choices import CHOICES, CHOSEN, CHOSEN_ON
+from spanproto.experiments.choices import CHOICES, CHOSEN_ON, FIRST
 from spanproto.experiments.systems import SEEDS
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import Table
@@ -18,13 +19,18 @@ def measured(results: Path, column: str, choice: str) -> dict[str, Any] | None:
     return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
+def standard_error(content: dict[str, Any]) -> float:
+    """Of the mean F1 over the episodes."""
+    return content["episode_f1"]["std"] / math.sqrt(content["episodes"])
+
+
 def entry(results: Path, column: str, choice: str) -> str:
     """F1, and how far it is from the first setting's."""
-    found, first = (measured(results, column, name) for name in (choice, CHOSEN))
+    found, first = (measured(results, column, name) for name in (choice, FIRST))
     if found is None or first is None:
         return "not run yet"
     f1, reference = found["micro"]["f1"], first["micro"]["f1"]
-    return f"{f1:.1f}" if choice == CHOSEN else f"{f1:.1f} ({f1 - reference:+.1f})"
+    return f"{f1:.1f}" if choice == FIRST else f"{f1:.1f} ({f1 - reference:+.1f})"
 
 
 def choices_table(results: Path) -> Table:
@@ -38,15 +44,16 @@ def choices_table(results: Path) -> Table:
 
 def page() -> str:
     """The whole page."""
-    known = [measured(RESULTS, column, CHOSEN) for column in CHOSEN_ON]
+    known = [measured(RESULTS, column, FIRST) for column in CHOSEN_ON]
     counts = [str(content["episodes"]) for content in known if content is not None]
+    errors = [f"{standard_error(content):.1f}" for content in known if content is not None]
     return f"""# What each choice is worth
 
 F1 on {" and ".join(counts)} validation episodes: of OntoNotes, as for the cross-domain News column,
 and of Few-NERD's dev types, as for INTER 5-way 1-shot. One thing is changed at a time in a first
-setting, which is not quite that of the tables: that has what did best here. In brackets the
-distance from the first setting. One seed, MPNet-base; trainings differ by about half a point by
-chance. A decision is fitted on 32 more validation episodes.
+setting, which is not that of the tables. In brackets the distance from the first setting. One seed,
+MPNet-base; the standard error over the episodes is about {" and ".join(errors)}. A decision is
+fitted on 32 more validation episodes.
 
 {choices_table(RESULTS).to_markdown()}
 

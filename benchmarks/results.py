@@ -5,6 +5,7 @@ other system) or `choices` (what each setting is worth on validation data). What
 is not run again. On a GPU several workers pay, most with MPS.
 """
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +13,10 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
+from spanproto.errors import ConfigError, nearest_name
 from spanproto.experiments.cells import Cell, Grid, run_cells
-from spanproto.experiments.choices import CHOSEN_ON, choice_cells
-from spanproto.experiments.own_columns import run_own_cells
+from spanproto.experiments.choices import CHOICES, CHOSEN_ON, choice_cells
+from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
@@ -25,6 +27,8 @@ from spanproto.experiments.systems import (
     spanproto_cell,
     trained_alike,
 )
+
+CHOICE_EPISODES = 128  # validation episodes that a choice is tried on, at most
 
 
 class Table(StrEnum):
@@ -53,6 +57,22 @@ def cells_of(table: Table) -> list[Cell]:
     ]
 
 
+def chosen_cells(only: str) -> list[OwnCell]:
+    """The cells of all choices, or of one, or of one column."""
+    cells = [own for name in CHOSEN_ON for own in choice_cells(name, SEEDS[0])]
+    if only in CHOICES:
+        of_one = [
+            replace(own.cell, scorings=tuple(s for s in own.cell.scorings if s.name == only))
+            for own in cells
+        ]
+        cells = [own._replace(cell=cell) for own, cell in zip(cells, of_one, strict=True)]
+        return [own for own in cells if own.cell.scorings]
+    found = [own for own in cells if only in own.column.name]
+    if not found:
+        raise ConfigError(f"there is no choice or column {only!r}; {nearest_name(only, CHOICES)}")
+    return found
+
+
 def main(
     table: Annotated[Table, typer.Argument(help="What to fill.")],
     data: Annotated[Path, typer.Option(help="Folder of the corpora.")],
@@ -71,8 +91,8 @@ def main(
     folder = output or Path("results") / table.value
     grid = Grid(data, encoder, folder, limit=limit, training=training, device=device)
     if table is Table.choices:
-        cells = [cell for name in CHOSEN_ON for cell in choice_cells(name, SEEDS[0])]
-        run_own_cells(grid, [own for own in cells if only in str(own)], workers)
+        grid = replace(grid, limit=limit or CHOICE_EPISODES)
+        run_own_cells(grid, chosen_cells(only), workers)
         return
     wanted = [cell for cell in cells_of(table) if only in f"{cell.column}.{cell.seed}"]
     todo = [cell for cell in wanted if grid.wants(cell)]

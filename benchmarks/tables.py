@@ -181,7 +181,7 @@ as long as the forward and backward pass of the bare encoder on the same sub-tok
 5-way 1~2-shot, {speed["precision"]}). The host waited for the GPU in
 {", ".join(f"`{place}`" for place in speed["waits_for_device"]) or "no place"} of the encoder's own
 code and nowhere else.
-Measured with `benchmarks/training_step.py` ({origin(speed["provenance"])}).
+Measured with `benchmarks/training_step.py` ({origin(speed["provenance"])}), before what follows.
 
 Short sentences share a row of the batch, each blind to the others, so that little is spent on
 padding. With a row for each sentence a step takes **{on_cpu["saved_by_shared_rows"]:.1f} times** as

@@ -7,9 +7,10 @@ import synthetic
 import torch
 import transformers
 
-from spanproto.encoder import Encoder, EncoderConfig
+from spanproto.encoder import TAKES_READY_MASK, Encoder, EncoderConfig
 from spanproto.errors import CheckpointError, ConfigError
 from spanproto.remembering import frozen_layers_remembered
+from spanproto.tokenization import WordTokenizer
 
 SMALL = {
     "vocab_size": 300,
@@ -23,6 +24,7 @@ ARCHITECTURES = {
     "bert": (transformers.BertConfig, SMALL),
     "mpnet": (transformers.MPNetConfig, SMALL),
     "roberta": (transformers.RobertaConfig, SMALL),
+    "xlm-roberta": (transformers.XLMRobertaConfig, SMALL),
     "distilbert": (
         transformers.DistilBertConfig,
         {
@@ -58,6 +60,22 @@ def test_word_states_do_not_depend_on_the_batch(encoder: Encoder) -> None:
         for both, one in zip(together, alone[row], strict=True):
             assert both.shape[-1] == encoder.hidden_size
             torch.testing.assert_close(both[row, : len(words)], one[0], atol=1e-5, rtol=1e-4)
+
+
+def test_sentences_that_share_rows_do_not_see_each_other(encoder: Encoder) -> None:
+    corpus = [sentence.words for sentence in synthetic.corpus(size=12)]
+    sentences = [words[: 1 + number % 4] for number, words in enumerate(corpus)] + [corpus[0], ()]
+    words = encoder.words
+    apart = WordTokenizer(words.tokenizer, words.max_length, words.overlap)
+    mine, alone = words.batch(sentences), apart.batch(sentences)
+    kind = encoder.transformer.config.model_type
+    assert (len(mine.input_ids) < len(sentences)) == (kind in TAKES_READY_MASK)
+    with torch.no_grad():
+        plain = encoder.transformer(alone.input_ids, alone.attention_mask).last_hidden_state
+        for one, places in zip(encoder(mine), (alone.first, alone.last), strict=True):
+            there = plain.flatten(0, 1)[places]
+            mask = mine.word_mask
+            torch.testing.assert_close(one[mask], there[mask], atol=1e-5, rtol=1e-4)
 
 
 def test_states_are_summed_over_the_last_layers(encoder: Encoder) -> None:

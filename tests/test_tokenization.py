@@ -152,3 +152,9 @@ def test_words_are_split_as_in_running_text(kind) -> None:
     batch = WordTokenizer(tokenizer, max_length=100, overlap=10).batch([words])
     in_batch = batch.input_ids[0][batch.attention_mask[0].bool()].tolist()
     assert in_batch == tokenizer(" " + " ".join(words))["input_ids"]
+
+
+def test_groups_without_sentences_have_rows_too(tiny_model: SpanProto) -> None:
+    batch = tiny_model.encoder.words.batch([], groups=3)
+    assert len(batch.input_ids) == 3
+    assert batch.word_mask.shape == (0, 0)

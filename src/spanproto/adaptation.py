@@ -242,8 +242,8 @@ def ask_adapted(
 ) -> Iterator[Answer]:
     """What the model says of each episode once it is adapted to its support set, in order.
 
-    Episodes of similar size are adapted side by side, so all of them are done before the first
-    answer comes out.
+    Episodes with sentences of similar length are adapted side by side, so all of them are done
+    before the first answer comes out.
     """
     answers: dict[int, Answer] = {}
     for numbers in _groups(model, episodes, config):

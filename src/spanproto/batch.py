@@ -105,7 +105,7 @@ def collate(
 
     A batch of support sets has them as query sets too, to train on. A description of a type is a
     row of the support set, all of it a span of that type. With `even` (for one part) all episodes
-    fill the same number of rows and of windows, as a stacked model needs it.
+    have the same number of sentences and fill the same number of rows, as a stacked model needs it.
     """
     require_support(episodes)
     support = [Row(n, s) for n, episode in enumerate(episodes) for s in episode.support]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from tqdm import tqdm
 
+from spanproto import bars
 from spanproto.adaptation import AdaptationConfig, ask_adapted, predict_adapted
 from spanproto.data.types import Episode
 from spanproto.evaluation import Report, Scorer
@@ -54,7 +55,7 @@ def evaluate_settings(
         return list(zip(*answers, strict=True))
 
     asked = ask_adapted(model.with_candidates(candidates), episodes, adaptation, ask)
-    by_setting = list(zip(*asked, strict=True)) or [()] * len(settings)
+    by_setting = zip(*asked, strict=True)
     return [score_predictions(episodes, predicted, protocol) for predicted in by_setting]
 
 
@@ -65,7 +66,7 @@ def score_predictions(
 ) -> Report:
     """The score of predictions as they come in, with a progress bar on a terminal."""
     scorer = Scorer(protocol)
-    bar = tqdm(episodes, unit="episode", desc="evaluate", leave=False, disable=None)
+    bar = tqdm(episodes, unit="episode", desc="evaluate", leave=False, disable=bars.hidden())
     for episode, sentences in zip(bar, predictions, strict=True):
         scorer.add(
             episode,

@@ -18,7 +18,7 @@ from spanproto.tokenization import WordBatch, WordTokenizer
 
 # Encoders that take a ready mask of who sees whom, so that short sentences can share a row; for
 # the others transformers inspects the 2-d mask on the host, and the device waits once a step.
-_TAKES_READY_MASK = frozenset({"bert", "mpnet", "roberta", "xlm-roberta", "distilbert", "electra"})
+TAKES_READY_MASK = frozenset({"bert", "mpnet", "roberta", "xlm-roberta", "distilbert", "electra"})
 _VOCABULARIES = (  # one of these makes a tokenizer; without any, transformers makes an empty one
     "tokenizer.json",
     "tokenizer.model",
@@ -62,14 +62,14 @@ class Encoder(nn.Module):
         self.transformer = transformer
         self.config = config
         limit = _position_limit(transformer.config, tokenizer)
-        shares_rows = transformer.config.model_type in _TAKES_READY_MASK
+        shares_rows = transformer.config.model_type in TAKES_READY_MASK
         length = min(config.max_length, limit)
         self.words = WordTokenizer(tokenizer, length, config.overlap, shares_rows)
         self.hidden_size: int = transformer.config.hidden_size
         self._layer_count: int = transformer.config.num_hidden_layers
-        self._first_position = 0
-        if shares_rows:  # some count positions from after that of padding
-            self._first_position += 1 + getattr(transformer.embeddings, "padding_idx", -1)
+        # Some count positions from after that of padding.
+        embeddings = getattr(transformer, "embeddings", None)
+        self._first_position: int = 1 + getattr(embeddings, "padding_idx", -1)
 
     @classmethod
     def from_pretrained(cls, config: EncoderConfig) -> "Encoder":

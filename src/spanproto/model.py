@@ -243,7 +243,7 @@ class SpanProto(Method):
         return twin
 
     def with_settings(self, config: ModelConfig) -> Self:
-        """The same weights with other settings of prediction, such as theta or the decision."""
+        """The same weights with other settings, such as theta or the decision, from now on."""
         twin = copy.copy(self)
         twin.config = config
         extractor, classifier = copy.copy(self.extractor), copy.copy(self.classifier)

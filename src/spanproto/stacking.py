@@ -18,13 +18,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from spanproto.config import require
-from spanproto.encoder import Encoder
+from spanproto.encoder import TAKES_READY_MASK, Encoder
 
 if TYPE_CHECKING:
     from spanproto.methods.base import Method
 
-# Architectures whose linear layers see nothing but rows of the batch; others go one at a time.
-STACKABLE = frozenset({"bert", "mpnet", "roberta", "xlm-roberta", "distilbert", "electra"})
+# Their linear layers see nothing but rows of the batch, and rows may be empty: others go one at a
+# time.
+STACKABLE = TAKES_READY_MASK
 
 
 @dataclass(frozen=True)

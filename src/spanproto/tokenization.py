@@ -36,7 +36,7 @@ class WordBatch:
 
     @property
     def attention_mask(self) -> Tensor:
-        """1 on sub-tokens and 0 on padding, (R, T)."""
+        """1 on sub-tokens and 0 on padding, (R, T); it does not keep windows of a row apart."""
         return self.window.clamp(max=1)
 
 
@@ -89,7 +89,7 @@ class WordTokenizer:
             placed.append((window[firsts], position[firsts], window[lasts], position[lasts]))
             group_of += [number * groups // len(sentences)] * len(starts)
         if not windows:  # encoders cannot do without any
-            windows, group_of = [np.empty(0, np.int64)], [0]
+            windows, group_of = [np.empty(0, np.int64)] * groups, list(range(groups))
         whole = [np.concatenate((self.prefix, window, self.suffix)) for window in windows]
         sizes = [len(window) for window in whole]
         width = min(_multiple_of_8(max(sizes)), self.max_length)

@@ -75,12 +75,10 @@ def test_decisions_share_fine_tuned_copies(
     adaptation = {"steps": 2, "learning_rate": 1e-2}
     tuned = Scoring("", adaptation=adaptation, configure=("classifier.reject=false",))
     thetas = {"low": 0.0, "half": 0.5}
-    together, alone = [], []
-    for name, theta in thetas.items():
-        setting = f"extractor.threshold={theta}"
-        together.append(replace(tuned, name=name, deciding=(setting,)))
-        configure = (*tuned.configure, setting)
-        alone.append(replace(tuned, name=f"{name}-alone", configure=configure))
+    scorings = [
+        replace(tuned, name=name, deciding=(f"extractor.threshold={theta}",))
+        for name, theta in thetas.items()
+    ]
     fine_tuned: list[int] = []
     adapted = SpanProto.adapted
 
@@ -89,16 +87,45 @@ def test_decisions_share_fine_tuned_copies(
         return adapted(self, episodes, config)
 
     monkeypatch.setattr(SpanProto, "adapted", counting)
-    list(run_cells(grid, [replace(cell, scorings=tuple(together))], workers=1))
+    list(run_cells(grid, [replace(cell, scorings=tuple(scorings))], workers=1))
     assert fine_tuned == [2]
-    list(run_cells(grid, [replace(cell, scorings=tuple(alone))], workers=1))
-    assert fine_tuned == [2, 2, 2]
-    for one, other in zip(together, alone, strict=True):
-        here, there = (json.loads(grid.file(cell, s).read_text()) for s in (one, other))
-        assert here["micro"] == there["micro"]
-        assert here["model"]["config"] == there["model"]["config"]
-    low, half = (json.loads(grid.file(cell, scoring).read_text()) for scoring in together)
-    assert low["micro"] != half["micro"]
+    found = {s.name: json.loads(grid.file(cell, s).read_text()) for s in scorings}
+    for name, theta in thetas.items():
+        assert found[name]["model"]["config"]["extractor"]["threshold"] == theta
+        assert found[name]["deciding"] == [f"extractor.threshold={theta}"]
+    assert found["low"]["micro"] != found["half"]["micro"]
+    own = Scoring("own", adaptation=adaptation, configure=tuned.configure)
+    list(run_cells(grid, [replace(cell, scorings=(own,))], workers=1))
+    assert json.loads(grid.file(cell, own).read_text())["micro"] == found["half"]["micro"]
+
+
+def test_a_decision_is_fitted_before_a_model_is_scored(grid: Grid, cell: Cell) -> None:
+    column = COLUMNS["news-1"]
+    (name,) = column.validation["valid"]
+    path = grid.data / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_episodes(path, [synthetic.episode(seed) for seed in range(20, 24)], "crossdomain")
+    weighing = ("decision.type_weight=0.5", "decision.floor=0.001")
+    scale = Scoring("scale", deciding=weighing, fit_decision=2, evidence=())
+    scorings = (
+        scale,
+        replace(scale, name="boundary", evidence=("boundary",)),
+        replace(scale, name="all", evidence=None),
+        replace(scale, name="sphere", sphere=3.0),
+    )
+    list(run_cells(grid, [replace(cell, scorings=scorings)], workers=1))
+    configs = {
+        s.name: json.loads(grid.file(cell, s).read_text())["model"]["config"] for s in scorings
+    }
+    found = {name: config["decision"] for name, config in configs.items()}
+    assert {decision["rule"] for decision in found.values()} == {"joint"}
+    assert {decision["floor"] for decision in found.values()} == {0.001}
+    assert found["scale"]["boundary_weight"] not in (0.0, 1.0)
+    assert found["scale"]["type_weight"] == pytest.approx(found["scale"]["boundary_weight"] / 2)
+    assert found["boundary"]["type_weight"] == 0 != found["boundary"]["boundary_weight"]
+    assert found["all"]["length_weight"] != 0
+    spheres = {name: config["classifier"]["sphere"] for name, config in configs.items()}
+    assert spheres == {"scale": None, "boundary": None, "all": None, "sphere": 3.0}
 
 
 def test_what_is_there_is_not_done_again(

@@ -6,7 +6,7 @@ import pytest
 import synthetic
 
 from spanproto.data.formats import write_episodes
-from spanproto.experiments.choices import CHOICES, CHOSEN, CHOSEN_ON, choice_cells
+from spanproto.experiments.choices import CHOICES, CHOSEN_ON, FIRST, choice_cells
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.systems import spanproto_cell
 from spanproto.model import SpanProto
@@ -19,7 +19,7 @@ def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
     scored = [scoring.name for own in cells for scoring in own.cell.scorings]
     assert sorted(scored) == sorted(CHOICES)
     trainings = {own.cell.system for own in cells}
-    assert trainings == {CHOSEN, *(key for key, choice in CHOICES.items() if choice.trains)}
+    assert trainings == {FIRST, *(key for key, choice in CHOICES.items() if choice.trains)}
     for column, cell in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
         RunConfig.of({**cell.run, "data": column.data})
@@ -30,10 +30,10 @@ def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
 
 def test_all_choices_are_of_one_setting() -> None:
     scorings = {s.name: s for own in choice_cells("news-1", 12) for s in own.cell.scorings}
-    first = scorings[CHOSEN]
+    first = scorings[FIRST]
     assert first.fit_decision == spanproto_cell("news-1", 12).scorings[-1].fit_decision
     rates = {name: (s.adaptation or {}).get("learning_rate", 0.0) for name, s in scorings.items()}
-    assert rates["double-rate"] == 4 * rates["half-rate"] == 2 * rates[CHOSEN]
+    assert rates["double-rate"] == 4 * rates["half-rate"] == 2 * rates[FIRST]
     assert scorings["no-adaptation"].adaptation is None
     assert scorings["two-stage"].fit_decision == 0
     assert scorings["two-stage"].adaptation == first.adaptation

@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from tqdm import tqdm
 
+from spanproto import bars
 from spanproto.errors import ConfigError, MissingExtraError
 from spanproto.experiments.workers import WorkerDiedError, finished, side_by_side
 
@@ -21,14 +22,18 @@ def work(item: int) -> int:
     return item * item
 
 
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 def shows_bars(item: int) -> bool:
-    return not tqdm([], file=StringIO()).disable
+    return not tqdm([], file=Terminal(), disable=bars.hidden()).disable
 
 
 def test_a_process_shows_no_bars_of_its_own() -> None:
     assert [one.result for one in side_by_side(shows_bars, [1], workers=1)] == [True]
     assert [one.result for one in side_by_side(shows_bars, [1], workers=2)] == [False]
-    assert "TQDM_DISABLE" not in os.environ
 
 
 def test_only_what_fails_is_lost() -> None:
@@ -43,11 +48,14 @@ def test_only_what_fails_is_lost() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_the_first_error_is_raised_when_all_are_done(workers: int) -> None:
+def test_the_first_error_is_raised_when_all_are_done(
+    workers: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     done = finished(side_by_side(work, [4, 1, 2], workers))
     assert {next(done), next(done)} == {1, 2}
     with pytest.raises(ConfigError, match="four"):
         next(done)
+    assert "4: four is too many; the others go on" in capsys.readouterr().err
 
 
 def test_items_are_taken_when_there_is_a_process_for_them() -> None:

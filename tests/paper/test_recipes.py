@@ -216,3 +216,12 @@ def test_one_recipe_that_fails_keeps_no_page_from_being_written(tmp_path: Path) 
     assert "no such file" in done.stderr
     assert (tmp_path / "paper" / "drawings.md").exists()
     assert (tmp_path / "paper" / "margin.md").exists()
+
+
+def test_the_list_says_how_much_is_trained() -> None:
+    listed = spanproto("paper")
+    rows = {line.split()[0]: line for line in listed.splitlines() if line.strip()}
+    assert rows["margin"].endswith("12 on inter-5w1, news-1")
+    assert rows["crossdomain"].endswith("on news-1 to social-5")
+    assert rows["nested"].endswith("in a way of its own")
+    assert rows["drawings"].endswith("Drawings")

@@ -88,12 +88,15 @@ def paper(
 
 def _extent(recipe: "Recipe") -> str:
     """How much a recipe trains, and on which columns, where none are asked for."""
-    from spanproto.paper.recipe import Bench
+    from spanproto.paper.recipe import Bench, Recipe
 
     cells = recipe.cells(Bench(Path(), ""))
     columns = list(dict.fromkeys(cell.column for cell in cells))
     shown = ", ".join(columns) if len(columns) <= 2 else f"{columns[0]} to {columns[-1]}"
-    return f"{len(cells)} on {shown}" if cells else ""
+    if not cells:
+        own = type(recipe).run is not Recipe.run
+        return "in a way of its own" if own else ""
+    return f"{len(cells)} on {shown}"
 
 
 def _bench(data: Path | None, results: Path, encoder: str | None) -> "Bench":

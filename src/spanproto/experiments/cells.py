@@ -184,6 +184,15 @@ def _validation(folder: Path) -> dict[str, Any]:
     return {"validation": curve} if curve else {}
 
 
+def _training_episodes(grid: Grid, column: Column, seed: int, count: int) -> "list[Episode]":
+    """The first so many episodes that a training with the seed sees, or fewer for a quick look."""
+    from spanproto.training.settings import DataConfig
+    from spanproto.training.source import TrainingData
+
+    episodes = TrainingData(DataConfig(**{**column.data, "root": str(grid.data)})).episodes(seed)
+    return [episodes[number] for number in range(min(count, grid.limit or count))]
+
+
 def _validation_episodes(grid: Grid, column: Column, count: int) -> "list[Episode]":
     """So many of the column's validation episodes, or fewer for a quick look."""
     from spanproto.training.settings import DataConfig
@@ -214,13 +223,19 @@ def _score(
     model.bf16 = model.device.type == "cuda"
     adapts = first.adaptation is not None or model.always_adapts
     settings = model.adaptation({**(first.adaptation or {}), "seed": cell.seed}) if adapts else None
-    trial = Trial(episodes, partial(_validation_episodes, grid, column), column.protocol)
+    trial = Trial(
+        episodes,
+        partial(_training_episodes, grid, column, cell.seed),
+        partial(_validation_episodes, grid, column),
+        column.protocol,
+    )
     return [
         {
             "system": cell.system,
             "scoring": scoring.name,
             "column": column.name,
             "candidates": scoring.candidates,
+            "deciding": list(scoring.deciding),
             "adaptation": None if settings is None else to_dict(settings),
             "limit": grid.limit,
             **({"quick": True} if grid.quick else {}),

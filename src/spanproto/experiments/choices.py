@@ -1,7 +1,7 @@
 """What each choice in SpanProto's settings is worth, on validation data.
 
-A first setting is scored on validation episodes with one thing changed at a time; the tables' has
-what did best. The decision is fitted, as always, on validation episodes too, but on others.
+A first setting is scored on validation episodes with one thing changed at a time; the setting of
+the tables was chosen with that known. The decision is fitted on other validation episodes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import FAINT_TOO, VALIDATED, spanproto_cell
+from spanproto.experiments.systems import FAINT_TOO, RADIUS, VALIDATED, spanproto_cell
 
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
 
 CHOSEN_ON = VALIDATED  # whose validation data the choices are judged on
-CHOSEN = "chosen"  # to begin with
+FIRST = "chosen"  # to begin with
 _FIRST_STEPS = 40
 _FIRST_RATES = {"crossdomain": 1.2e-4, "fewnerd": 3e-5}
 _FIRST_EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
@@ -36,8 +36,9 @@ class Choice:
     adaptation: Mapping[str, Any] | None = field(default_factory=dict)  # None: there is none
     rate: float = 1.0  # of the fine-tuning, as a multiple
     decision: Sequence[str] | None = None  # settings of one that is not fitted
+    sphere: float | None = None  # its radius
     weighing: Sequence[str] = ()  # settings of one whose weights keep their proportions
-    evidence: "Sequence[EvidenceName] | None" = None  # other than the chosen, to fit it to
+    evidence: "Sequence[EvidenceName] | None" = None  # other than the first, to fit it to
 
     @property
     def trains(self) -> bool:
@@ -46,21 +47,22 @@ class Choice:
 
 
 CHOICES: Mapping[str, Choice] = {
-    CHOSEN: Choice("the first setting"),
+    FIRST: Choice("the first setting"),
     "two-stage": Choice("the paper's decision: two thresholds in a row", decision=()),
     "joint": Choice("one score, its weights not fitted", decision=("decision.rule=joint",)),
     "boundary-and-type": Choice("fitted to boundary and type alone", evidence=("boundary", "type")),
-    "half-type": Choice(
-        "the type at half the weight of the boundary",
-        evidence=(),
-        weighing=("decision.type_weight=0.5",),
-    ),
     "with-length": Choice("and length", evidence=("boundary", "type", "length")),
     "with-distance": Choice("and distance", evidence=("boundary", "type", "length", "distance")),
     "with-before": Choice(
         "and the boundary before fine-tuning",
         evidence=("boundary", "type", "length", "distance", "before"),
     ),
+    "half-type": Choice(
+        "the type at half the weight of the boundary",
+        evidence=(),
+        weighing=("decision.type_weight=0.5",),
+    ),
+    "centred": Choice("spans seen from the middle of training spans, by direction", sphere=RADIUS),
     "no-adaptation": Choice("no fine-tuning", adaptation=None),
     "no-recall": Choice("weights before the fine-tuning not asked", adaptation={"recall": False}),
     "half-rate": Choice("fine-tuned at half the rate", rate=0.5),
@@ -119,10 +121,10 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
     chosen = spanproto_cell(name, seed)
     scored = _first(chosen.scorings[-1], COLUMNS[name].protocol)
     column = validation_column(COLUMNS[name], scored.fit_decision)
-    cells = {CHOSEN: replace(chosen, system=CHOSEN, column=column.name, scorings=())}
+    cells = {FIRST: replace(chosen, system=FIRST, column=column.name, scorings=())}
     for key, choice in CHOICES.items():
-        training = key if choice.trains else CHOSEN
-        cell = cells.get(training) or cells[CHOSEN].retrained(key, choice.model, choice.training)
+        training = key if choice.trains else FIRST
+        cell = cells.get(training) or cells[FIRST].retrained(key, choice.model, choice.training)
         scorings = (*cell.scorings, _rescored(scored, key, choice))
         cells[training] = replace(cell, scorings=scorings)
     return [OwnCell(column, cell) for cell in cells.values()]
@@ -141,7 +143,7 @@ def _first(scored: Scoring, protocol: str) -> Scoring:
 
 
 def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:
-    scored = replace(scored, name=key)
+    scored = replace(scored, name=key, sphere=choice.sphere)
     if choice.adaptation is None:
         scored = replace(scored, adaptation=None)
     else:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from spanproto.model import ModelConfig, SpanProto
 
 
+CENTRED_ON = 32  # training episodes
+
+
 @dataclass(frozen=True)
 class Scoring:
     """One way to score a trained system."""
@@ -22,7 +25,8 @@ class Scoring:
     adaptation: Mapping[str, Any] | None = None  # settings of the fine-tuning; None: none
     candidates: "CandidateRule" = "model"
     configure: Sequence[str] = ()  # settings of the model, each key=value
-    deciding: Sequence[str] = ()  # more of them, which prediction alone looks at
+    sphere: float | None = None  # radius of one around the training spans' mean, to put spans on
+    deciding: Sequence[str] = ()  # settings of prediction, set after any fine-tuning
     fit_decision: int = 0  # on so many validation episodes, before it is scored
     evidence: "Sequence[EvidenceName] | None" = None  # whose weights are fitted; None: all there is
     look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
@@ -31,9 +35,10 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Trial:
-    """What models are scored on: the test episodes, and validation episodes for decisions."""
+    """What models are scored on, and so many episodes of validation or training for decisions."""
 
     episodes: "Sequence[Episode]"
+    training: "Callable[[int], Sequence[Episode]]"
     validation: "Callable[[int], Sequence[Episode]]"
     protocol: str
 
@@ -55,15 +60,23 @@ def score(
 ) -> "list[tuple[MethodConfig, Mapping[str, Any]]]":
     """With what settings each of such scorings was done, and what came of it."""
     from spanproto import benchmark
+    from spanproto.centring import centred
     from spanproto.model import SpanProto
 
     first = scorings[0]
-    if first.look is not None:
-        return [(model.config, first.look(model, trial.episodes)) for _ in scorings]
     if not isinstance(model, SpanProto):
-        report = benchmark.evaluate(model, trial.episodes, trial.protocol, adaptation=adaptation)
+        if first.look is not None:
+            return [(model.config, first.look(model, trial.episodes)) for _ in scorings]
+        report = benchmark.evaluate(
+            model, trial.episodes, trial.protocol, first.candidates, adaptation
+        )
         return [(model.config, report.to_dict()) for _ in scorings]
+    if first.sphere is not None:
+        model = centred(model, trial.training(CENTRED_ON), first.sphere)
     configs = _configs(model, scorings, trial, adaptation)
+    if first.look is not None:
+        looked = [first.look(model.with_settings(config), trial.episodes) for config in configs]
+        return list(zip(configs, looked, strict=True))
     reports = benchmark.evaluate_settings(
         model, configs, trial.episodes, trial.protocol, first.candidates, adaptation
     )

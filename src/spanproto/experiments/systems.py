@@ -16,6 +16,7 @@ from spanproto.methods import method_named
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
 
+RADIUS = 3.0  # of the sphere on which spans lie where the decision is fitted
 SEEDS = (12, 21, 42, 87, 100)
 CROSSDOMAIN_1 = tuple(name for name in COLUMNS if name.endswith("-1"))
 CROSSDOMAIN_5 = tuple(name for name in COLUMNS if name.endswith("-5"))
@@ -33,8 +34,8 @@ _FINE_TUNING: dict[str, dict[str, Any]] = {
     "crossdomain": {"steps": 40, "learning_rate": 1.2e-4},
     "fewnerd": {"steps": 20, "learning_rate": 3e-5},
 }
-# What weighs how much is fitted where the test episodes are of the same domain; in others the type
-# is a poor guide to what is an entity, and has half the weight of the boundary.
+# What weighs how much is fitted where the test episodes are of the same domain. The weight of the
+# type does not carry over to all domains: there it has half that of the boundary.
 _DECISION: "dict[str, tuple[tuple[EvidenceName, ...] | None, tuple[str, ...]]]" = {
     "crossdomain": ((), ("decision.type_weight=0.5",)),
     "fewnerd": (None, ()),
@@ -67,6 +68,7 @@ def spanproto_cell(column: str, seed: int) -> Cell:
     evidence, weighing = _DECISION[COLUMNS[column].protocol]
     fitted = Scoring(
         "spanproto-adapted",
+        sphere=RADIUS,
         deciding=(*FAINT_TOO, *weighing),
         fit_decision=32,
         evidence=evidence,
@@ -82,7 +84,7 @@ def spanproto_cell(column: str, seed: int) -> Cell:
 
 # How long the baselines train here, and at which rate where the schedule is much shorter than
 # their own; their other settings are their own. What differs on Few-NERD or for five shots comes
-# after. Longer schedules and other rates did no better on validation episodes.
+# after.
 _BASELINES: dict[str, dict[str, Any]] = {
     "protobert": {"steps": 300, "episodes_per_step": 4},
     "container": {"steps": 180},

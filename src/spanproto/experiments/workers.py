@@ -5,20 +5,18 @@ the item at hand is lost then.
 """
 
 import multiprocessing
-import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
+from spanproto import bars
 from spanproto.errors import SpanProtoError
 
-_BARS = "TQDM_DISABLE"  # read by tqdm when it is imported
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -42,8 +40,7 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.line, other = context.Pipe()
         self.process = context.Process(target=_serve, args=(work, other), daemon=True)
-        with _quiet_bars():
-            self.process.start()
+        self.process.start()
         other.close()
         self.item: Any = None
 
@@ -125,20 +122,6 @@ def finished(several: Iterable[Done[Item, Any]]) -> Iterator[Item]:
         raise failures[0]
 
 
-@contextmanager
-def _quiet_bars() -> Iterator[None]:
-    """Within the block, processes begin that show no progress bars over those of this one."""
-    before = os.environ.get(_BARS)
-    os.environ[_BARS] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_BARS]
-        else:
-            os.environ[_BARS] = before
-
-
 def _attempt(work: Callable[[Item], Result], item: Item) -> Done[Item, Result]:
     try:
         return Done(item, work(item))
@@ -156,7 +139,8 @@ def _portable(error: Exception | None) -> Exception | None:
 
 
 def _serve(work: Callable[[Any], Any], line: Connection) -> None:
-    """What a process does: answer until the other side hangs up."""
+    """What a process does: answer until the other side hangs up, and show no bars meanwhile."""
+    bars.hide()
     try:
         while True:
             (item,) = line.recv()

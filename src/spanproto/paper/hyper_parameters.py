@@ -92,7 +92,8 @@ class HyperParameters(Recipe):
             "F1 of the extractor's spans, types ignored, and of the whole system. The paper shows "
             "curves averaged over Few-NERD INTER without figures: T' = 200 is best, and theta from "
             "0.80 to 0.85. Here are curves of single columns, without `--columns` "
-            f"{' and '.join(SWEEP_COLUMNS)}. T is {TRAINING_STEPS} for the curves over T', as in "
+            f"{' and '.join(SWEEP_COLUMNS)}. Theta is varied in prediction alone; training and "
+            f"fine-tuning have 0.50. T is {TRAINING_STEPS} for the curves over T', as in "
             f"the paper. {scores.described()}"
         )
         return Page(setting, tables, remarks)

@@ -67,7 +67,7 @@ def _run_cells(grid: Grid, todo: Sequence[Cell], workers: int) -> None:
         total=sum(len(cell.scorings) for cell in todo), unit="score", disable=None if todo else True
     ) as bar:
         for cell in run_cells(grid, todo, workers):
-            bar.set_postfix_str(f"{cell.system} {cell.column} {cell.seed}")
+            bar.set_postfix_str(str(cell))
             bar.update(len(cell.scorings))
 
 

@@ -15,7 +15,7 @@ import torch
 from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
-from spanproto import config
+from spanproto import bars, config
 from spanproto.batch import TensorBatch
 from spanproto.benchmark import evaluate
 from spanproto.checkpoint import save_model
@@ -100,7 +100,7 @@ class Trainer:
             total=settings.steps,
             initial=first - 1,
             unit="step",
-            disable=None if self.world.leads else True,
+            disable=bars.hidden() if self.world.leads else True,
         )
         with bar:
             for step, batch in zip(

@@ -1,0 +1,34 @@
+"""The page of choices says what score files say."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def choices():
+    spec = importlib.util.spec_from_file_location("choices", ROOT / "benchmarks" / "choices.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_choices_are_set_against_the_first_setting(choices, tmp_path: Path) -> None:
+    for name, f1 in (("chosen", 40.0), ("two-stage", 36.54)):
+        path = tmp_path / "choices" / "news-1-valid" / f"{name}.12.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"micro": {"f1": f1}}), "utf-8")
+    rows = dict(choices.choices_table(tmp_path).rows)
+    assert rows["the first setting"] == ["40.0", "not run yet"]
+    assert rows["the paper's decision: two thresholds in a row"][0] == "36.5 (-3.5)"
+    assert rows["no fine-tuning"] == ["not run yet", "not run yet"]
+
+
+def test_the_page_is_made_from_the_measured_files(choices) -> None:
+    assert (ROOT / "results" / "choices.md").read_text("utf-8") == choices.page()
+    content = {"episode_f1": {"mean": 40.0, "std": 12.0}, "episodes": 64}
+    assert choices.standard_error(content) == 1.5
