@@ -219,8 +219,8 @@ def test_one_recipe_that_fails_keeps_no_page_from_being_written(tmp_path: Path) 
 
 
 def test_the_list_says_how_much_is_trained() -> None:
-    listed = spanproto("paper")
-    rows = {line.split()[0]: line for line in listed.splitlines() if line.strip()}
+    listed = spanproto("paper").stdout
+    rows = {line.split()[0]: line.rstrip() for line in listed.splitlines() if line.strip()}
     assert rows["margin"].endswith("12 on inter-5w1, news-1")
     assert rows["crossdomain"].endswith("on news-1 to social-5")
     assert rows["nested"].endswith("in a way of its own")
