@@ -19,6 +19,7 @@ from spanproto.errors import ConfigError, DataError
 from spanproto.model import SpanProto
 
 RADIUS = 3.0  # of the sphere on which spans are put: as far as the paper's r
+CENTRED_ON = 32  # so many training episodes are enough to know the middle
 EPISODES_AT_ONCE = 4
 
 

@@ -88,6 +88,12 @@ def test_the_decision_is_fitted_on_request(folder: Path) -> None:
     assert "none.json: no such file" in line
 
 
+def test_spans_are_centred_on_request(folder: Path) -> None:
+    centred = json.loads(evaluate(folder, "--centre-on", folder / "test.json", "--json").stdout)
+    assert centred["model"]["config"]["classifier"]["sphere"] == 3.0
+    assert len(centred["provenance"]["data"]) == 2
+
+
 def test_a_setting_that_does_not_exist_is_named_with_the_nearest(folder: Path) -> None:
     line = refused(spanproto("train", folder / "run.yaml", "training.step=5"))
     assert "'training.step'" in line

@@ -61,6 +61,12 @@ def evaluate(
         list[str] | None,
         typer.Option("--set", help="A setting of the adaptation: key=value, such as steps=60."),
     ] = None,
+    centre_on: Annotated[
+        Path | None,
+        typer.Option(
+            help="Training episodes: see spans from the middle of theirs, by direction alone."
+        ),
+    ] = None,
     fit_decision: Annotated[
         Path | None,
         typer.Option(
@@ -80,6 +86,7 @@ def evaluate(
     """Score a model on episodes: pooled micro F1, mean episode F1, errors, and each type."""
     from spanproto import benchmark
     from spanproto.calibration import decide_as_suits
+    from spanproto.centring import CENTRED_ON, centred
     from spanproto.checkpoint import load_model
     from spanproto.config import apply_overrides, require, to_dict
     from spanproto.data.episodes import read_supported_episodes
@@ -96,6 +103,11 @@ def evaluate(
     settings = loaded.adaptation(apply_overrides({}, adaptation or [])) if adapts else None
     loaded.bf16 = loaded.device.type == "cuda"
     files = [episodes]
+    if centre_on is not None:
+        if not isinstance(loaded, SpanProto):
+            raise ConfigError(f"{loaded.title()} has no spans to centre; drop --centre-on")
+        loaded = centred(loaded, read_supported_episodes(centre_on, format)[:CENTRED_ON])
+        files.append(centre_on)
     if fit_decision is not None:
         if not isinstance(loaded, SpanProto):
             raise ConfigError(f"{loaded.title()} has no decision to fit; drop --fit-decision")

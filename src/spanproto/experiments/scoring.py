@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from spanproto.model import ModelConfig, SpanProto
 
 
-CENTRED_ON = 32  # training episodes
-
-
 @dataclass(frozen=True)
 class Scoring:
     """One way to score a trained system."""
@@ -60,7 +57,7 @@ def score(
 ) -> "list[tuple[MethodConfig, Mapping[str, Any]]]":
     """With what settings each of such scorings was done, and what came of it."""
     from spanproto import benchmark
-    from spanproto.centring import centred
+    from spanproto.centring import CENTRED_ON, centred
     from spanproto.model import SpanProto
 
     first = scorings[0]
