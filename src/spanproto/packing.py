@@ -3,11 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-IntArray = npt.NDArray[np.int64]
-
 
 class Place(NamedTuple):
     """Where a sequence lies."""

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from spanproto.errors import ConfigError
-from spanproto.packing import IntArray, lay_out
+from spanproto.packing import lay_out
 
+IntArray = npt.NDArray[np.int64]
 Placed = tuple[IntArray, IntArray, IntArray, IntArray]
 """Of a sentence's words: window and position of the first sub-tokens, then of the last ones."""
 

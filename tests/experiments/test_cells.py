@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
+from spanproto.centring import RADIUS
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.errors import ConfigError, DataError
 from spanproto.experiments.cells import Cell, Grid, run_cells
@@ -111,7 +112,7 @@ def test_a_decision_is_fitted_before_a_model_is_scored(grid: Grid, cell: Cell) -
         scale,
         replace(scale, name="boundary", evidence=("boundary",)),
         replace(scale, name="all", evidence=None),
-        replace(scale, name="sphere", sphere=3.0),
+        replace(scale, name="centred", centred=True),
     )
     list(run_cells(grid, [replace(cell, scorings=scorings)], workers=1))
     configs = {
@@ -125,7 +126,7 @@ def test_a_decision_is_fitted_before_a_model_is_scored(grid: Grid, cell: Cell) -
     assert found["boundary"]["type_weight"] == 0 != found["boundary"]["boundary_weight"]
     assert found["all"]["length_weight"] != 0
     spheres = {name: config["classifier"]["sphere"] for name, config in configs.items()}
-    assert spheres == {"scale": None, "boundary": None, "all": None, "sphere": 3.0}
+    assert spheres == {"scale": None, "boundary": None, "all": None, "centred": RADIUS}
 
 
 def test_what_is_there_is_not_done_again(

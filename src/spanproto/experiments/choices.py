@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import FAINT_TOO, RADIUS, VALIDATED, spanproto_cell
+from spanproto.experiments.systems import FAINT_TOO, VALIDATED, spanproto_cell
 
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
@@ -36,7 +36,7 @@ class Choice:
     adaptation: Mapping[str, Any] | None = field(default_factory=dict)  # None: there is none
     rate: float = 1.0  # of the fine-tuning, as a multiple
     decision: Sequence[str] | None = None  # settings of one that is not fitted
-    sphere: float | None = None  # its radius
+    centred: bool = False  # spans, on those of training
     weighing: Sequence[str] = ()  # settings of one whose weights keep their proportions
     evidence: "Sequence[EvidenceName] | None" = None  # other than the first, to fit it to
 
@@ -62,7 +62,7 @@ CHOICES: Mapping[str, Choice] = {
         evidence=(),
         weighing=("decision.type_weight=0.5",),
     ),
-    "centred": Choice("spans seen from the middle of training spans, by direction", sphere=RADIUS),
+    "centred": Choice("spans seen from the middle of training spans, by direction", centred=True),
     "no-adaptation": Choice("no fine-tuning", adaptation=None),
     "no-recall": Choice("weights before the fine-tuning not asked", adaptation={"recall": False}),
     "half-rate": Choice("fine-tuned at half the rate", rate=0.5),
@@ -143,7 +143,7 @@ def _first(scored: Scoring, protocol: str) -> Scoring:
 
 
 def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:
-    scored = replace(scored, name=key, sphere=choice.sphere)
+    scored = replace(scored, name=key, centred=choice.centred)
     if choice.adaptation is None:
         scored = replace(scored, adaptation=None)
     else:

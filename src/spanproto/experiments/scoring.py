@@ -22,7 +22,7 @@ class Scoring:
     adaptation: Mapping[str, Any] | None = None  # settings of the fine-tuning; None: none
     candidates: "CandidateRule" = "model"
     configure: Sequence[str] = ()  # settings of the model, each key=value
-    sphere: float | None = None  # radius of one around the training spans' mean, to put spans on
+    centred: bool = False  # spans seen from the middle of training spans
     deciding: Sequence[str] = ()  # settings of prediction, set after any fine-tuning
     fit_decision: int = 0  # on so many validation episodes, before it is scored
     evidence: "Sequence[EvidenceName] | None" = None  # whose weights are fitted; None: all there is
@@ -68,8 +68,8 @@ def score(
             model, trial.episodes, trial.protocol, first.candidates, adaptation
         )
         return [(model.config, report.to_dict()) for _ in scorings]
-    if first.sphere is not None:
-        model = centred(model, trial.training(CENTRED_ON), first.sphere)
+    if first.centred:
+        model = centred(model, trial.training(CENTRED_ON))
     configs = _configs(model, scorings, trial, adaptation)
     if first.look is not None:
         looked = [first.look(model.with_settings(config), trial.episodes) for config in configs]

@@ -16,7 +16,6 @@ from spanproto.methods import method_named
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
 
-RADIUS = 3.0  # of the sphere on which spans lie where the decision is fitted
 SEEDS = (12, 21, 42, 87, 100)
 CROSSDOMAIN_1 = tuple(name for name in COLUMNS if name.endswith("-1"))
 CROSSDOMAIN_5 = tuple(name for name in COLUMNS if name.endswith("-5"))
@@ -68,7 +67,7 @@ def spanproto_cell(column: str, seed: int) -> Cell:
     evidence, weighing = _DECISION[COLUMNS[column].protocol]
     fitted = Scoring(
         "spanproto-adapted",
-        sphere=RADIUS,
+        centred=True,
         deciding=(*FAINT_TOO, *weighing),
         fit_decision=32,
         evidence=evidence,
