@@ -60,16 +60,17 @@ def cells_of(table: Table) -> list[Cell]:
 def chosen_cells(only: str) -> list[OwnCell]:
     """The cells of all choices, or of one, or of one column."""
     cells = [own for name in CHOSEN_ON for own in choice_cells(name, SEEDS[0])]
-    if only in CHOICES:
-        of_one = [
-            replace(own.cell, scorings=tuple(s for s in own.cell.scorings if s.name == only))
-            for own in cells
-        ]
-        cells = [own._replace(cell=cell) for own, cell in zip(cells, of_one, strict=True)]
-        return [own for own in cells if own.cell.scorings]
-    found = [own for own in cells if only in own.column.name]
-    if not found:
-        raise ConfigError(f"there is no choice or column {only!r}; {nearest_name(only, CHOICES)}")
+    if only not in CHOICES:
+        cells = [own for own in cells if only in own.column.name]
+        if not cells:
+            known = nearest_name(only, CHOICES)
+            raise ConfigError(f"there is no choice or column {only!r}; {known}")
+        return cells
+    found = []
+    for column, cell in cells:
+        scorings = tuple(scoring for scoring in cell.scorings if scoring.name == only)
+        if scorings:
+            found.append(OwnCell(column, replace(cell, scorings=scorings)))
     return found
 
 
@@ -81,7 +82,7 @@ def main(
         Path | None, typer.Option("--output", "-o", show_default="results/TABLE")
     ] = None,
     workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
-    only: Annotated[str, typer.Option(help="Column and seed (news-1.12) or choice.")] = "",
+    only: Annotated[str, typer.Option(help="A column and seed, as news-1.12, or a choice.")] = "",
     limit: Annotated[int | None, typer.Option(help="Test episodes, for a quick look.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps, for a quick look.")] = None,
     device: str = "auto",
@@ -95,6 +96,8 @@ def main(
         run_own_cells(grid, chosen_cells(only), workers)
         return
     wanted = [cell for cell in cells_of(table) if only in f"{cell.column}.{cell.seed}"]
+    if not wanted:
+        raise ConfigError(f"no cell of {table.value} is called {only!r}; give such as news-1.12")
     todo = [cell for cell in wanted if grid.wants(cell)]
     bar = tqdm(total=len(todo), unit="cell")
     for cell in run_cells(grid, todo, workers):

@@ -1,9 +1,8 @@
 """Spans seen from the middle of those of training, by direction alone.
 
-The representations of all spans have much in common that says nothing of their types. Without it,
-and with their lengths made equal, the nearest prototype is more often the right one, as Wang et al.
-(SimpleShot, 2019) found for images. The middle is known from training data, so that nothing of an
-episode but its support set is looked at.
+The representations of all spans have much in common that says nothing of their types. Wang et al.
+(SimpleShot, 2019) take it off the vectors of images, and make their lengths equal. The middle is
+known from training data, so that nothing of an episode but its support set is looked at.
 """
 
 import copy
@@ -19,7 +18,7 @@ from spanproto.errors import ConfigError, DataError
 from spanproto.model import SpanProto
 
 RADIUS = 3.0  # of the sphere on which spans are put: as far as the paper's r
-CENTRED_ON = 32  # so many training episodes are enough to know the middle
+CENTRED_ON = 32  # training episodes that the middle is taken from
 EPISODES_AT_ONCE = 4
 
 

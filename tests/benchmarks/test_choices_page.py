@@ -1,20 +1,17 @@
 """The page of choices says what score files say."""
 
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
+from scripts import ROOT, benchmark_script
 
-ROOT = Path(__file__).parents[2]
+from spanproto.errors import ConfigError
 
 
 @pytest.fixture
 def choices():
-    spec = importlib.util.spec_from_file_location("choices", ROOT / "benchmarks" / "choices.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return benchmark_script("choices")
 
 
 def test_choices_are_set_against_the_first_setting(choices, tmp_path: Path) -> None:
@@ -32,3 +29,13 @@ def test_the_page_is_made_from_the_measured_files(choices) -> None:
     assert (ROOT / "results" / "choices.md").read_text("utf-8") == choices.page()
     content = {"episode_f1": {"mean": 40.0, "std": 12.0}, "episodes": 64}
     assert choices.standard_error(content) == 1.5
+
+
+def test_a_choice_or_a_column_is_run_alone() -> None:
+    cells_of = benchmark_script("results").chosen_cells
+    assert {own.column.name for own in cells_of("news-1")} == {"news-1-valid"}
+    assert len(cells_of("")) == 2 * len(cells_of("news-1"))
+    alone = cells_of("centred")
+    assert [[s.name for s in own.cell.scorings] for own in alone] == [["centred"], ["centred"]]
+    with pytest.raises(ConfigError, match="no choice or column 'centre'; did you mean 'centred'"):
+        cells_of("centre")

@@ -1,27 +1,18 @@
 """The pages of figures say what the measured files say."""
 
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-
-
-def load_tables():
-    spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks" / "tables.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from scripts import ROOT, benchmark_script
 
 
 def test_the_results_page_is_made_from_the_measured_files() -> None:
-    assert (ROOT / "results" / "README.md").read_text("utf-8") == load_tables().page()
+    assert (ROOT / "results" / "README.md").read_text("utf-8") == benchmark_script("tables").page()
 
 
 def test_the_readme_shows_the_measured_figures() -> None:
-    tables, readme = load_tables(), (ROOT / "README.md").read_text("utf-8")
+    tables, readme = benchmark_script("tables"), (ROOT / "README.md").read_text("utf-8")
     assert tables.transfer_table() in readme
     assert tables.honest_table() in readme
     assert tables.rules_table() in readme

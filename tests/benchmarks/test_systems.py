@@ -1,22 +1,17 @@
 """The page of all systems says what score files say."""
 
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
+from scripts import benchmark_script
 
 from spanproto.paper.scores import Scores
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def systems():
-    spec = importlib.util.spec_from_file_location("systems", ROOT / "benchmarks" / "systems.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return benchmark_script("systems")
 
 
 @pytest.fixture

@@ -118,10 +118,10 @@ def validation_column(column: Column, fitted_on: int = 0) -> Column:
 
 def choice_cells(name: str, seed: int) -> list[OwnCell]:
     """Every choice on the validation data of a column; those of one training are one cell."""
-    chosen = spanproto_cell(name, seed)
-    scored = _first(chosen.scorings[-1], COLUMNS[name].protocol)
+    table = spanproto_cell(name, seed)
+    scored = _first(table.scorings[-1], COLUMNS[name].protocol)
     column = validation_column(COLUMNS[name], scored.fit_decision)
-    cells = {FIRST: replace(chosen, system=FIRST, column=column.name, scorings=())}
+    cells = {FIRST: replace(table, system=FIRST, column=column.name, scorings=())}
     for key, choice in CHOICES.items():
         training = key if choice.trains else FIRST
         cell = cells.get(training) or cells[FIRST].retrained(key, choice.model, choice.training)

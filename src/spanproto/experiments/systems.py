@@ -33,8 +33,8 @@ _FINE_TUNING: dict[str, dict[str, Any]] = {
     "crossdomain": {"steps": 40, "learning_rate": 1.2e-4},
     "fewnerd": {"steps": 20, "learning_rate": 3e-5},
 }
-# What weighs how much is fitted where the test episodes are of the same domain. The weight of the
-# type does not carry over to all domains: there it has half that of the boundary.
+# What weighs how much is fitted where validation and test episodes are of one domain. In others
+# the type has half the weight of the boundary, and a factor of both is fitted.
 _DECISION: "dict[str, tuple[tuple[EvidenceName, ...] | None, tuple[str, ...]]]" = {
     "crossdomain": ((), ("decision.type_weight=0.5",)),
     "fewnerd": (None, ()),
