@@ -26,6 +26,7 @@ from spanproto.experiments.systems import (
     baseline_cells,
     spanproto_cell,
     trained_alike,
+    validated,
 )
 
 CHOICE_EPISODES = 128  # validation episodes that a choice is tried on, at most
@@ -42,16 +43,19 @@ class Table(StrEnum):
 
 def cells_of(table: Table) -> list[Cell]:
     """The cells of a table, those of the first seed first."""
-    if table is Table.crossdomain:
-        columns = (*CROSSDOMAIN_1, *CROSSDOMAIN_5)
-        return [spanproto_cell(column, seed) for seed in SEEDS for column in columns]
-    if table is Table.fewnerd:
-        return [spanproto_cell(column, seed) for seed in SEEDS[:3] for column in (*INTER, *INTRA)]
-    first = (*CROSSDOMAIN_1, *CROSSDOMAIN_5, "inter-5w1", "inter-5w5")
+    crossdomain = (*CROSSDOMAIN_1, *CROSSDOMAIN_5)
+    if table in (Table.crossdomain, Table.fewnerd):
+        few_nerd = table is Table.fewnerd
+        columns, seeds = ((*INTER, *INTRA), SEEDS[:3]) if few_nerd else (crossdomain, SEEDS)
+        return [
+            validated(spanproto_cell(first, seed, *others))
+            for seed in seeds
+            for first, *others in trained_alike(columns)
+        ]
     more = [(CROSSDOMAIN_1, seed) for seed in SEEDS[1:3]]
     return [
         cell
-        for columns, seed in [(first, SEEDS[0]), *more]
+        for columns, seed in [((*crossdomain, "inter-5w1", "inter-5w5"), SEEDS[0]), *more]
         for first, *others in trained_alike(columns)
         for cell in baseline_cells(first, seed, *others)
     ]
@@ -95,7 +99,11 @@ def main(
         grid = replace(grid, limit=limit or CHOICE_EPISODES)
         run_own_cells(grid, chosen_cells(only), workers)
         return
-    wanted = [cell for cell in cells_of(table) if only in f"{cell.column}.{cell.seed}"]
+    wanted = [
+        cell
+        for cell in cells_of(table)
+        if any(only in f"{one.column}.{one.seed}" for one in cell.by_column())
+    ]
     if not wanted:
         raise ConfigError(f"no cell of {table.value} is called {only!r}; give such as news-1.12")
     todo = [cell for cell in wanted if grid.wants(cell)]

@@ -41,10 +41,11 @@ _DECISION: "dict[str, tuple[tuple[EvidenceName, ...] | None, tuple[str, ...]]]" 
 }
 
 
-def spanproto_cell(column: str, seed: int) -> Cell:
+def spanproto_cell(column: str, seed: int, *also: str) -> Cell:
     """SpanProto: by the paper's decision, by one fitted on validation data, and fine-tuned too.
 
-    And, to show what that is worth, with the gold spans handed in.
+    And, to show what that is worth, with the gold spans handed in. `also` names columns that are
+    trained alike.
     """
     run = {
         "method": "spanproto",
@@ -78,7 +79,7 @@ def spanproto_cell(column: str, seed: int) -> Cell:
         replace(fitted, name="spanproto-fitted"),
         replace(fitted, adaptation=adaptation),
     )
-    return Cell("spanproto", column, seed, run, scorings)
+    return Cell("spanproto", column, seed, run, scorings, also)
 
 
 # How long the baselines train here, and at which rate where the schedule is much shorter than
@@ -94,9 +95,11 @@ _BASELINES: dict[str, dict[str, Any]] = {
     "token-classifier": {},
 }
 _ON_FEWNERD: dict[str, dict[str, Any]] = {
+    "protobert": {"steps": 800},
     "container": {"steps": 530},  # one pass over the sentences, as in the other columns
     "matching-network": {"steps": 400},
     "l-tapnet-cdt": {"steps": 300, "learning_rate": 1.5e-4},
+    "esd": {"steps": 600, "learning_rate": 1e-4},
 }
 _FOR_FIVE_SHOTS: dict[str, dict[str, Any]] = {
     "l-tapnet-cdt": {"steps": 300, "episodes_per_step": 1},  # query sentences go with all others
@@ -125,11 +128,9 @@ def trained_alike(columns: Sequence[str]) -> list[tuple[str, ...]]:
 def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
     """Every other system, for a column and `also` for others that are trained alike.
 
-    Those that share their training are scored with the same weights. With the first seed some
-    columns also say how training went on validation data.
+    Those that share their training are scored with the same weights.
     """
-    validates = column in VALIDATED and seed == SEEDS[0]
-    return [
+    cells = [
         Cell(
             method,
             column,
@@ -140,10 +141,17 @@ def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
                 for name in _SAME_WEIGHTS.get(method, (method,))
             ),
             also,
-            validation_episodes=32 if validates and method_named(method).trains_on else 0,
         )
         for method in _BASELINES
     ]
+    return [validated(cell) for cell in cells]
+
+
+def validated(cell: Cell) -> Cell:
+    """The cell, which says how it trained on validation data: first seed, some columns."""
+    trains = method_named(cell.run["method"]).trains_on is not None
+    looks = trains and cell.column in VALIDATED and cell.seed == SEEDS[0]
+    return replace(cell, validation_episodes=32) if looks else cell
 
 
 def _schedule(method: str, column: str) -> dict[str, Any]:
