@@ -38,7 +38,7 @@ def main(
     """Time both ways on the same episodes."""
     config = build(AdaptationConfig, apply_overrides({}, settings or []), "adaptation")
     loaded = load_model(model).to(choose_device(device))
-    loaded.bf16 = loaded.device.type == "cuda"
+    loaded.use_mixed_precision(loaded.device.type == "cuda")
     chosen = read_supported_episodes(episodes)[:limit]
     warm_up = replace(config, steps=2)
     measured: dict[str, Any] = {}

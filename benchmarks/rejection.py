@@ -57,7 +57,7 @@ def main(
 ) -> None:
     """Measure and draw."""
     loaded = load_spanproto(model).to(choose_device(device))
-    loaded.bf16 = loaded.device.type == "cuda"
+    loaded.use_mixed_precision(loaded.device.type == "cuda")
     classifier = replace(loaded.config.classifier, reject=False)
     loaded.config = replace(loaded.config, classifier=classifier, decision=DecisionConfig())
     config = build(AdaptationConfig, apply_overrides({}, settings or []), "adaptation")

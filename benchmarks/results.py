@@ -62,19 +62,21 @@ def cells_of(table: Table) -> list[Cell]:
 
 
 def chosen_cells(only: str) -> list[OwnCell]:
-    """The cells of all choices, or of one, or of one column."""
-    cells = [own for name in CHOSEN_ON for own in choice_cells(name, SEEDS[0])]
-    if only not in CHOICES:
-        cells = [own for own in cells if only in own.column.name]
-        if not cells:
-            known = nearest_name(only, CHOICES)
-            raise ConfigError(f"there is no choice or column {only!r}; {known}")
-        return cells
+    """The cells of all choices, or of some, or of some columns: names with commas between."""
+    names = [name for name in only.split(",") if name]
+    choices = [name for name in names if name in CHOICES]
+    columns = [name for name in names if name not in CHOICES]
+    for name in columns:
+        if not any(name in column for column in CHOSEN_ON):
+            known = nearest_name(name, [*CHOICES, *CHOSEN_ON])
+            raise ConfigError(f"there is no choice or column {name!r}; {known}")
     found = []
-    for column, cell in cells:
-        scorings = tuple(scoring for scoring in cell.scorings if scoring.name == only)
-        if scorings:
-            found.append(OwnCell(column, replace(cell, scorings=scorings)))
+    for column in CHOSEN_ON:
+        if not columns or any(name in column for name in columns):
+            for own in choice_cells(column, SEEDS[0]):
+                scorings = tuple(s for s in own.cell.scorings if not choices or s.name in choices)
+                if scorings:
+                    found.append(own._replace(cell=replace(own.cell, scorings=scorings)))
     return found
 
 
@@ -86,7 +88,9 @@ def main(
         Path | None, typer.Option("--output", "-o", show_default="results/TABLE")
     ] = None,
     workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
-    only: Annotated[str, typer.Option(help="A column and seed, as news-1.12, or a choice.")] = "",
+    only: Annotated[
+        str, typer.Option(help="A column and seed, as news-1.12; of choices, some: a,b.")
+    ] = "",
     limit: Annotated[int | None, typer.Option(help="Test episodes, for a quick look.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps, for a quick look.")] = None,
     device: str = "auto",

@@ -87,7 +87,7 @@ def main(
     config = ModelConfig(encoder=EncoderConfig(name=encoder.name))
     config = ModelConfig(config.encoder, type(config.extractor)(head=head), config.classifier)
     model = SpanProto(Encoder.from_architecture(encoder, config.encoder), config).to(place).train()
-    model.bf16 = place.type == "cuda"
+    model.use_mixed_precision(place.type == "cuda")
     chosen = read_episodes(episodes)[: batches * episodes_per_step]
     groups = [
         chosen[at : at + episodes_per_step] for at in range(0, len(chosen), episodes_per_step)

@@ -94,7 +94,7 @@ def run(
     loaded = load_model(model)
     assert isinstance(loaded, SpanProto)
     loaded.to(choose_device(device))
-    loaded.bf16 = loaded.device.type == "cuda"
+    loaded.use_mixed_precision(loaded.device.type == "cuda")
     runs = []
     for episode, about in task.episodes(shots, seeds):
         for method in methods.split(","):
@@ -121,7 +121,7 @@ def baseline(
     """The same with a token classifier, fine-tuned from the encoder to the same support sets."""
     task = Task.of(data, domain, queries)
     model = load_model(encoder, BASELINE, ["scheme=bio"]).to(choose_device(device))
-    model.bf16 = model.device.type == "cuda"
+    model.use_mixed_precision(model.device.type == "cuda")
     config = model.adaptation(apply_overrides(BASELINE_SETTINGS, settings or []))
     runs = []
     for episode, about in task.episodes(shots, seeds):

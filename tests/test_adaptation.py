@@ -22,7 +22,7 @@ from spanproto.data.types import Episode, Sentence, Span
 from spanproto.model import SpanProto
 from spanproto.objective import losses
 from spanproto.prediction import Mention, SentencePrediction
-from spanproto.stacking import TuningConfig, stack, unstacked
+from spanproto.stacking import StackedLinear, TuningConfig, stack, unstacked
 
 TUNINGS = [
     TuningConfig("all"),
@@ -226,3 +226,22 @@ def test_the_steps_that_fit_into_the_time() -> None:
     assert _steps_in_time(config, 5, 9.9) == 6  # the one begun is done
     assert _steps_in_time(config, 6, 10.5) == 6  # and no more
     assert _steps_in_time(AdaptationConfig(steps=30), 6, 1000.0) == 30
+
+
+def test_gradients_of_stacked_weights_lie_in_memory_as_the_weights_do() -> None:
+    linear = torch.nn.Linear(3, 5)
+    layer, rows = StackedLinear(linear, 2), torch.randn(4, 3)
+    torch.testing.assert_close(layer(rows), linear(rows))
+    layer(rows).sum().backward()
+    assert layer.weight.grad is not None
+    assert layer.weight.grad.stride() == layer.weight.stride()
+    assert layer.weight.grad.mT.is_contiguous()
+
+
+def test_mixed_precision_lets_heads_multiply_faster_and_back(tiny_model: SpanProto) -> None:
+    tiny_model.use_mixed_precision(True)
+    assert tiny_model.bf16
+    assert torch.get_float32_matmul_precision() == "high"
+    tiny_model.use_mixed_precision(False)
+    assert not tiny_model.bf16
+    assert torch.get_float32_matmul_precision() == "highest"

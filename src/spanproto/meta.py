@@ -85,4 +85,4 @@ def carry_gradients(copies: Method, model: Method) -> None:
     with torch.no_grad():
         for name, stacked in copies.named_parameters():
             if stacked.grad is not None:
-                own[name].grad = stacked.grad.sum(0)
+                own[name].grad = stacked.grad.sum(0).contiguous()

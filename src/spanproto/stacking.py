@@ -46,21 +46,24 @@ Change = Callable[[str, nn.Module], nn.Module | None]  # a module's name -> its 
 
 
 class StackedLinear(nn.Module):
-    """A linear layer with weights for each of B episodes: (B*n, ..., in) -> (B*n, ..., out)."""
+    """A linear layer with weights for each of B episodes: (B*n, ..., in) -> (B*n, ..., out).
+
+    The weights lie in memory as (B, in, out), as the gradients of a batched product do; otherwise
+    every step would turn them round, which takes as long as the products.
+    """
 
     def __init__(self, linear: nn.Linear, copies: int) -> None:
         super().__init__()
-        self.weight = _repeated(linear.weight, copies)  # (B, out, in)
+        turned = _repeated(linear.weight.T, copies).detach()  # (B, in, out)
+        self.weight = nn.Parameter(turned.transpose(1, 2))  # (B, out, in)
         self.bias = None if linear.bias is None else _repeated(linear.bias, copies)  # (B, out)
 
     def forward(self, states: Tensor) -> Tensor:
         """Apply each episode's layer to its rows."""
         grouped = states.reshape(len(self.weight), -1, states.shape[-1])  # (B, rows, in)
-        weight = self.weight.transpose(1, 2)
-        if self.bias is None:
-            result = torch.bmm(grouped, weight)
-        else:
-            result = torch.baddbmm(self.bias[:, None], grouped, weight)
+        result = torch.bmm(grouped, self.weight.transpose(1, 2))
+        if self.bias is not None:
+            result += self.bias.to(result.dtype)[:, None]
         return result.view(*states.shape[:-1], result.shape[-1])
 
 

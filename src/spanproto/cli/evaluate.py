@@ -101,7 +101,7 @@ def evaluate(
     adapts = adapt or loaded.always_adapts
     require(adapts or not adaptation, "--set changes the adaptation; give --adapt with it")
     settings = loaded.adaptation(apply_overrides({}, adaptation or [])) if adapts else None
-    loaded.bf16 = loaded.device.type == "cuda"
+    loaded.use_mixed_precision(loaded.device.type == "cuda")
     files = [episodes]
     if centre_on is not None:
         if not isinstance(loaded, SpanProto):

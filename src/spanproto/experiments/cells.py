@@ -220,7 +220,7 @@ def _score(
     first = scorings[0]
     method = first.method or cell.run.get("method", "spanproto")
     model = load_model(source, method, list(first.configure)).to(choose_device(grid.device))
-    model.bf16 = model.device.type == "cuda"
+    model.use_mixed_precision(model.device.type == "cuda")
     adapts = first.adaptation is not None or model.always_adapts
     settings = model.adaptation({**(first.adaptation or {}), "seed": cell.seed}) if adapts else None
     trial = Trial(

@@ -72,7 +72,7 @@ CHOICES: Mapping[str, Choice] = {
     "steps-80": Choice("80 steps of fine-tuning", adaptation={"steps": 80}),
     "all-layers": Choice(
         "all layers tuned, at half the rate",
-        adaptation={"tuning": {"tune": "all"}, "episodes_at_once": 16},
+        adaptation={"tuning": {"tune": "all"}, "episodes_at_once": 8},
         rate=0.5,
     ),
     "top-3": Choice("top 3 layers tuned", adaptation={"tuning": {"tune": "top", "top_layers": 3}}),
@@ -83,9 +83,7 @@ CHOICES: Mapping[str, Choice] = {
     "no-leave-one-out": Choice(
         "support spans in their own prototypes", adaptation={"leave_one_out": False}
     ),
-    "low-rank": Choice(
-        "low-rank adapters", adaptation={"tuning": {"tune": "low-rank"}, "episodes_at_once": 16}
-    ),
+    "low-rank": Choice("low-rank adapters", adaptation={"tuning": {"tune": "low-rank"}}),
     "all-negatives": Choice("all spans seen in training", {"objective": {"negatives": 1.0}}),
     "support-only": Choice(
         "the extractor trained on support sentences alone",

@@ -23,10 +23,10 @@ INTER = tuple(name for name in COLUMNS if name.startswith("inter"))
 INTRA = tuple(name for name in COLUMNS if name.startswith("intra"))
 
 FAINT_TOO = ("decision.floor=0.002",)  # what one stage all but rules out, the other may save
-# Half of a base-sized encoder: copies for so many episodes take some 30 GB.
+# Half of a base-sized encoder: copies for so many episodes take some 15 GB.
 _TOP_LAYERS = {
     "tuning": {"tune": "top", "top_layers": 6},
-    "episodes_at_once": 32,
+    "episodes_at_once": 16,
     "tokens_at_once": 40_000,
 }
 _FINE_TUNING: dict[str, dict[str, Any]] = {
@@ -111,7 +111,6 @@ _ADAPTATION: dict[str, dict[str, Any]] = {
         "learning_rate": 1e-4,
         "head_learning_rate": 5e-3,
         **_TOP_LAYERS,
-        "episodes_at_once": 16,
     },
 }
 VALIDATED = ("news-1", "inter-5w1")

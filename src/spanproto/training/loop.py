@@ -59,9 +59,8 @@ def train(run: RunConfig, *, restart: bool = False) -> Path:
     with join_world(settings.device, per_step, f"{method.trains_on}_per_step") as world:
         torch.manual_seed(settings.seed)
         model = method.from_config(run.model).to(world.device)
-        model.bf16 = settings.precision == "bf16" or (
-            settings.precision == "auto" and world.device.type == "cuda"
-        )
+        on_gpu = settings.precision == "auto" and world.device.type == "cuda"
+        model.use_mixed_precision(settings.precision == "bf16" or on_gpu)
         if restart and world.leads:
             (folder / FILE).unlink(missing_ok=True)
         world.wait()
