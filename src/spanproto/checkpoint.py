@@ -77,8 +77,8 @@ def load_model(
     """The model saved in the directory `source`, or in its `model` folder if it is a training run.
 
     With `method`, the weights serve that method, if it trains the same ones; one that needs no
-    training also takes a bare encoder, by directory or hub name. `overrides` change its settings,
-    each `key=value`.
+    training takes the encoder of any model, or a bare one by directory or hub name. `overrides`
+    change its settings, each `key=value`.
     """
     directory = _model_directory(Path(source))
     if directory is None:
@@ -86,7 +86,7 @@ def load_model(
     content = _read_settings(directory / SETTINGS)
     saved = method_named(content["method"])
     wanted = saved if method is None else method_named(method)
-    if wanted is not saved and saved.name not in wanted.weights_of:
+    if not (wanted is saved or wanted.trains_on is None or saved.name in wanted.weights_of):
         fitting = sorted({wanted.name, *wanted.weights_of})
         raise CheckpointError(
             f"{directory}: the weights of {saved.title()} do not serve {wanted.title()}; give a "

@@ -85,8 +85,22 @@ def test_a_method_without_training_takes_an_encoder(folder: Path, tiny_encoder: 
     content = json.loads(evaluate(tiny_encoder, folder, *arguments).stdout)
     assert content["adaptation"]["steps"] == 2
     assert content["adaptation"]["head_learning_rate"] == 1e-3
-    done = spanproto("train", "--method", "token-classifier", "data.train=x")
-    assert "evaluate it on an encoder: spanproto evaluate ENCODER" in refused(done)
+    for source in (tiny_encoder, folder / "out"):  # bare, or that of any saved model
+        assert evaluate(source, folder, *arguments).returncode == 0
+
+
+def test_a_method_without_training_is_written_at_once(
+    folder: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    settings = (f"model.encoder.name={tiny_encoder}", f"training.output={tmp_path}/out")
+    done = spanproto("train", "--method", "token-classifier", *settings)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "token-classifier: nothing to train, it learns from each support set alone",
+        f"model: {tmp_path}/out/model",
+    ]
+    content = json.loads(evaluate(tmp_path / "out", folder, "--set", "steps=2", "--json").stdout)
+    assert content["method"] == "token-classifier"
 
 
 def test_what_does_not_fit_is_said(folder: Path, tmp_path: Path) -> None:

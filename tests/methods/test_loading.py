@@ -57,6 +57,20 @@ def test_unknown_names_come_with_the_nearest(saved: Path) -> None:
         load_model(saved, overrides=["dropot=0.1"])
 
 
+def test_the_encoder_of_any_model_serves_what_needs_no_training(
+    saved: Path, tiny_model: SpanProto
+) -> None:
+    save_model(tiny_model, saved / "span", half=True, shard_bytes=20_000)
+    for source in (saved, saved / "span"):
+        own, other = load_model(source), load_model(source, "token-classifier", ["scheme=bio"])
+        assert other.name == "token-classifier"
+        assert other.config.encoder == own.config.encoder
+        assert other.config.scheme == "bio"
+        assert other.origin == own.origin
+        for name, tensor in own.encoder.state_dict().items():
+            assert torch.equal(other.encoder.state_dict()[name], tensor)
+
+
 def test_a_bare_encoder_serves_what_needs_no_training(tiny_encoder: Path) -> None:
     model = load_model(tiny_encoder, "token-classifier", ["encoder.max_length=64"])
     assert model.config.encoder == EncoderConfig(str(tiny_encoder), max_length=64)

@@ -26,8 +26,12 @@ def train(
         bool, typer.Option("--restart", help="Start again instead of resuming the run.")
     ] = False,
 ) -> None:
-    """Train a model; a run that was stopped goes on from its last checkpoint."""
+    """Train a model; a run that was stopped goes on from its last checkpoint.
+
+    A method that learns from support sets alone needs no data; its model is written at once.
+    """
     from spanproto.config import apply_overrides, read_yaml, require
+    from spanproto.methods import method_named
     from spanproto.training.loop import train as run_training
     from spanproto.training.settings import RunConfig
 
@@ -38,4 +42,8 @@ def train(
     if method is not None:
         content["method"] = method
     run = RunConfig.of(apply_overrides(content, given))
-    typer.echo(f"model: {run_training(run, restart=restart)}")
+    folder = run_training(run, restart=restart)
+    trained = method_named(run.method)
+    if trained.trains_on is None:
+        typer.echo(f"{run.method}: nothing to train, it learns from each support set alone")
+    typer.echo(f"model: {folder}")

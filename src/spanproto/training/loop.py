@@ -21,7 +21,6 @@ from spanproto.benchmark import evaluate
 from spanproto.checkpoint import save_model
 from spanproto.data.files import atomic_writer
 from spanproto.data.types import Episode
-from spanproto.errors import ConfigError
 from spanproto.evaluation.report import Report
 from spanproto.methods import method_named
 from spanproto.methods.base import Method
@@ -37,18 +36,18 @@ from spanproto.training.source import (
     data_files,
     validation_episodes,
 )
-from spanproto.training.state import FILE, resume_state, save_state
+from spanproto.training.state import FILE, resume_state, save_state, saved_state
 
 
 def train(run: RunConfig, *, restart: bool = False) -> Path:
-    """Train, or go on with a run that was stopped; returns the folder of the trained model."""
+    """Train, or go on with a run that was stopped; returns the folder of the trained model.
+
+    A method that learns from support sets alone needs no data: its model is there at once.
+    """
     settings, folder = run.training, Path(run.training.output)
     method = method_named(run.method)
     if method.trains_on is None:
-        raise ConfigError(
-            f"{method.title()} needs no training but that on each support set; evaluate it on an "
-            f"encoder: spanproto evaluate ENCODER EPISODES --method {run.method}"
-        )
+        return _save_untrained(run, restart)
     data, valid = TrainingData(run.data), validation_episodes(run.data)
     per_step = settings.per_step(method.trains_on)
     source: Source[Any] = (
@@ -67,6 +66,23 @@ def train(run: RunConfig, *, restart: bool = False) -> Path:
         model.begin_training(data.sentences(), settings.steps)
         Trainer(run, world, model, source, per_step, valid).run()
     return folder / "model"
+
+
+def _save_untrained(run: RunConfig, restart: bool) -> Path:
+    """Write the model of a method that is not trained, which is its encoder."""
+    folder = Path(run.training.output)
+    if restart:
+        (folder / FILE).unlink(missing_ok=True)
+    saved_state(folder, run)  # that of another run is refused, so that its model is not lost
+    _write_config(run)
+    save_model(method_named(run.method).from_config(run.model), folder / "model")
+    return folder / "model"
+
+
+def _write_config(run: RunConfig) -> None:
+    """The run's settings for its folder."""
+    with atomic_writer(Path(run.training.output) / "config.yaml") as stream:
+        stream.write(config.to_yaml(run))
 
 
 class Trainer:
@@ -184,8 +200,7 @@ class Trainer:
 
     def _write_start(self) -> None:
         """The run's settings for its folder, and its origin for the model."""
-        with atomic_writer(self.folder / "config.yaml") as stream:
-            stream.write(config.to_yaml(self.config))
+        _write_config(self.config)
         self.model.origin = {
             **provenance(self.settings.seed, data_files(self.config.data)),
             "data_config": config.to_dict(self.config.data),

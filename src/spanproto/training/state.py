@@ -14,6 +14,7 @@ from spanproto import config
 from spanproto.checkpoint import fill, load_tensors, save_tensors
 from spanproto.errors import CheckpointError
 from spanproto.methods.base import Method
+from spanproto.tensor_file import Tensors
 from spanproto.training.optimization import optimizer_tensors, restore_optimizer
 from spanproto.training.settings import RunConfig
 
@@ -46,9 +47,20 @@ def resume_state(
     folder: Path, run: RunConfig, model: Method, optimizer: torch.optim.AdamW
 ) -> Progress:
     """Load the run's last state into model and optimiser; a fresh start if there is none."""
+    saved = saved_state(folder, run)
+    if saved is None:
+        return Progress()
+    tensors, about = saved
+    fill(model, _under("model/", tensors), folder / FILE)
+    restore_optimizer(model, optimizer, _under("optimizer/", tensors))
+    return Progress(**about["progress"])
+
+
+def saved_state(folder: Path, run: RunConfig) -> tuple[Tensors, dict[str, Any]] | None:
+    """The state that the run has left in its folder, if any; that of another run is refused."""
     path = folder / FILE
     if not path.exists():
-        return Progress()
+        return None
     try:
         tensors, about = load_tensors(path)
     except CheckpointError as error:
@@ -64,9 +76,7 @@ def resume_state(
             f"{path}: the run there has another {', '.join(changed)}; choose another "
             "training.output, or start again with --restart"
         )
-    fill(model, _under("model/", tensors), path)
-    restore_optimizer(model, optimizer, _under("optimizer/", tensors))
-    return Progress(**about["progress"])
+    return tensors, about
 
 
 def _under(prefix: str, tensors: dict[str, Any]) -> dict[str, Any]:
