@@ -89,7 +89,7 @@ def main(
     ] = None,
     workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
     only: Annotated[
-        str, typer.Option(help="A column and seed, as news-1.12; of choices, some: a,b.")
+        str, typer.Option(help="Columns and seeds, as news-1.12,-5.21, or choices, as centred.")
     ] = "",
     limit: Annotated[int | None, typer.Option(help="Test episodes, for a quick look.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps, for a quick look.")] = None,
@@ -103,10 +103,11 @@ def main(
         grid = replace(grid, limit=limit or CHOICE_EPISODES)
         run_own_cells(grid, chosen_cells(only), workers)
         return
+    names = only.split(",")
     wanted = [
         cell
         for cell in cells_of(table)
-        if any(only in f"{one.column}.{one.seed}" for one in cell.by_column())
+        if any(name in f"{one.column}.{one.seed}" for one in cell.by_column() for name in names)
     ]
     if not wanted:
         raise ConfigError(f"no cell of {table.value} is called {only!r}; give such as news-1.12")

@@ -55,11 +55,8 @@ def test_what_a_table_has_is_not_missing(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "spanproto.12.json").write_text("{}")
     (left,) = left_of(cell)
-    assert [scoring.name for scoring in left.scorings] == [
-        "spanproto-released",
-        "spanproto-fitted",
-        "spanproto-adapted",
-    ]
+    assert "spanproto" in {scoring.name for scoring in cell.scorings}
+    assert left.scorings == tuple(s for s in cell.scorings if s.name != "spanproto")
     assert left_of(replace(cell, scorings=cell.scorings[:1])) == []
     assert left_of(replace(cell, seed=21)) == [replace(cell, seed=21)]
 

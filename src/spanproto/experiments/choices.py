@@ -39,7 +39,6 @@ class Choice:
     centred: bool = False  # spans, on those of training
     weighing: Sequence[str] = ()  # settings of one whose weights keep their proportions
     evidence: "Sequence[EvidenceName] | None" = None  # other than the first, to fit it to
-    of_tables: str = ""  # a scoring of the tables, which stands for all of these
 
     @property
     def trains(self) -> bool:
@@ -98,8 +97,6 @@ CHOICES: Mapping[str, Choice] = {
         "trained to be fine-tuned (first-order MAML) in the second half",
         {"objective": {"meta": {"after": 250}}},
     ),
-    "tables": Choice("the setting of the tables", of_tables="spanproto-adapted"),
-    "tables-fitted": Choice("and no fine-tuning", of_tables="spanproto-fitted"),
 }
 
 
@@ -126,9 +123,7 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
     for key, choice in CHOICES.items():
         training = key if choice.trains else FIRST
         cell = cells.get(training) or cells[FIRST].retrained(key, choice.model, choice.training)
-        of_tables = [scoring for scoring in table.scorings if scoring.name == choice.of_tables]
-        rescored = [replace(scoring, name=key) for scoring in of_tables]
-        scorings = (*cell.scorings, *(rescored or [_rescored(scored, key, choice)]))
+        scorings = (*cell.scorings, _rescored(scored, key, choice))
         cells[training] = replace(cell, scorings=scorings)
     return [OwnCell(column, cell) for cell in cells.values()]
 

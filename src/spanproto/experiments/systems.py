@@ -23,26 +23,26 @@ INTER = tuple(name for name in COLUMNS if name.startswith("inter"))
 INTRA = tuple(name for name in COLUMNS if name.startswith("intra"))
 
 FAINT_TOO = ("decision.floor=0.002",)  # what one stage all but rules out, the other may save
-# Half of a base-sized encoder: copies for so many episodes take some 15 GB.
+# Half of a base-sized encoder: copies for so many episodes take some 12 GB.
 _TOP_LAYERS = {
     "tuning": {"tune": "top", "top_layers": 6},
-    "episodes_at_once": 16,
+    "episodes_at_once": 12,
     "tokens_at_once": 40_000,
 }
 _FINE_TUNING: dict[str, dict[str, Any]] = {
     "crossdomain": {"steps": 40, "learning_rate": 1.2e-4},
     "fewnerd": {"steps": 20, "learning_rate": 3e-5},
 }
-# What weighs how much is fitted where validation and test episodes are of one domain. In others
-# the type has half the weight of the boundary, and a factor of both is fitted.
-_DECISION: "dict[str, tuple[tuple[EvidenceName, ...] | None, tuple[str, ...]]]" = {
-    "crossdomain": ((), ("decision.type_weight=0.5",)),
-    "fewnerd": (None, ()),
+# Whose weights are fitted; None: all there is.
+_EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
+    "crossdomain": ("boundary", "type"),
+    "fewnerd": None,
 }
+PAPERS_DECISION = "theta-0.50"
 
 
 def spanproto_cell(column: str, seed: int, *also: str) -> Cell:
-    """SpanProto: by the paper's decision, by one fitted on validation data, and fine-tuned too.
+    """SpanProto as trained and fine-tuned, by the paper's decision and by one that is fitted.
 
     And, to show what that is worth, with the gold spans handed in. `also` names columns that are
     trained alike.
@@ -65,19 +65,20 @@ def spanproto_cell(column: str, seed: int, *also: str) -> Cell:
         "recall": True,
         **_TOP_LAYERS,
     }
-    evidence, weighing = _DECISION[COLUMNS[column].protocol]
+    by_paper = Scoring(PAPERS_DECISION, deciding=("extractor.threshold=0.50",))
     fitted = Scoring(
-        "spanproto-adapted",
-        centred=True,
-        deciding=(*FAINT_TOO, *weighing),
+        "spanproto-fitted",
+        deciding=FAINT_TOO,
         fit_decision=32,
-        evidence=evidence,
+        evidence=_EVIDENCE[COLUMNS[column].protocol],
     )
     scorings = (
         Scoring("spanproto"),
         Scoring("spanproto-released", candidates="released"),
-        replace(fitted, name="spanproto-fitted"),
-        replace(fitted, adaptation=adaptation),
+        by_paper,
+        fitted,
+        replace(by_paper, name=f"{PAPERS_DECISION}-adapted", adaptation=adaptation),
+        replace(fitted, name="spanproto-adapted", adaptation=adaptation),
     )
     return Cell("spanproto", column, seed, run, scorings, also)
 
