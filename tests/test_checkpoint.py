@@ -8,6 +8,7 @@ import synthetic
 import torch
 from transformers import AutoModel
 
+from spanproto.adaptation import AdaptationConfig
 from spanproto.checkpoint import SETTINGS, load_model, save_model
 from spanproto.errors import CheckpointError
 from spanproto.model import SpanProto
@@ -29,6 +30,13 @@ def test_a_model_comes_back_as_it_was(tiny_model: SpanProto, saved: Path) -> Non
         assert torch.equal(tensor, loaded.state_dict()[name])
     episode = synthetic.episode()
     assert predict(loaded, [episode]) == predict(tiny_model, [episode])
+
+
+def test_a_model_that_recalls_another_is_refused(tiny_model: SpanProto, tmp_path: Path) -> None:
+    config = AdaptationConfig(steps=1, recall=True)
+    with pytest.raises(CheckpointError, match="adapt without recall"):
+        save_model(tiny_model.adapted([synthetic.episode()], config), tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_folder_stands_for_its_model(saved: Path) -> None:

@@ -14,12 +14,14 @@ from torch import Tensor
 
 from spanproto import config
 from spanproto.data.files import atomic_writer, parse_json, read_text
+from spanproto.data.types import Episode
 from spanproto.encoder import Encoder
 from spanproto.errors import CheckpointError, ConfigError, DataError
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method, MethodConfig
 from spanproto.model import ModelConfig, SpanProto
 from spanproto.model_card import model_card, save_card
+from spanproto.stacking import unstacked
 from spanproto.tensor_file import load_tensors as load_tensors
 from spanproto.tensor_file import save_tensors as save_tensors
 from spanproto.weights import load_weights, save_weights
@@ -39,8 +41,19 @@ def save_model(
     """Write a model directory; older weights in it are replaced only once the new ones are whole.
 
     `half` and `shard_bytes` make the weights smaller and cut them into files; `labels` are the
-    types that the model was fitted to, for its card.
+    types that the model was fitted to, for its card. A model that was fine-tuned to one support
+    set is saved with the weights that it has now.
     """
+    if model.stacked:
+        raise CheckpointError(
+            "copies fine-tuned to several support sets are not one model; adapt to one, then save"
+        )
+    if isinstance(model, SpanProto) and model.before is not None:
+        raise CheckpointError(
+            "a model that recalls the one before its fine-tuning is two; adapt without recall to "
+            "save it"
+        )
+    model = unstacked(model)
     save_settings(model, directory)
     weights = {_shared_name(name): tensor for name, tensor in model.state_dict().items()}
     save_weights(directory, weights, half=half, shard_bytes=shard_bytes)
@@ -49,7 +62,7 @@ def save_model(
         model_card(
             encoder=model.config.encoder.name,
             parameters=sum(parameter.numel() for parameter in model.parameters()),
-            labels=labels,
+            labels=labels or model.head_types,
             origin=model.origin,
             method=model.name,
         ),
@@ -65,6 +78,7 @@ def save_settings(model: Method, directory: Path) -> None:
         "method": model.name,
         "model": config.to_dict(model.config),
         "origin": model.origin,
+        "head_types": list(model.head_types),
     }
     with atomic_writer(directory / SETTINGS) as stream:
         json.dump(content, stream, indent=2)
@@ -100,6 +114,8 @@ def load_model(
         raise CheckpointError(f"{directory / SETTINGS}: {error}") from None
     model_config = _configured(wanted, values, overrides)
     model = wanted(Encoder.from_architecture(directory, model_config.encoder), model_config)
+    if wanted is saved and content.get("head_types"):
+        model = model.for_episodes([Episode(tuple(content["head_types"]), (), ())])
     own = {_shared_name(name): name for name in model.state_dict()}
     weights = {own.get(name, name): tensor for name, tensor in load_weights(directory).items()}
     fill(model, weights, directory)

@@ -14,9 +14,10 @@ from spanproto.adaptation import adapt, predict_adapted
 from spanproto.checkpoint import load_model, save_model
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.encoder import EncoderConfig
-from spanproto.errors import ConfigError
+from spanproto.errors import CheckpointError, ConfigError
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method, MethodConfig
+from spanproto.stacking import unstacked
 
 TEST = [synthetic.episode(seed) for seed in range(100, 106)]
 
@@ -46,6 +47,27 @@ def test_it_saves_and_loads_to_identical_predictions(model: Method, tmp_path: Pa
     assert type(loaded) is type(model)
     assert loaded.config == model.config
     assert found(loaded, TEST[:2]) == found(model, TEST[:2])
+
+
+def test_an_adapted_model_saves_and_loads_to_identical_predictions(
+    model: Method, tmp_path: Path
+) -> None:
+    settings = adaptation_of(model, {"steps": 5, "learning_rate": 1e-3})
+    try:
+        one, both = (model.adapted(TEST[:count], settings) for count in (1, 2))
+    except ConfigError:
+        pytest.skip("not fine-tuned to support sets")
+    save_model(one, tmp_path)
+    loaded = load_model(tmp_path)
+    assert loaded.config == model.config
+    for kept, now in zip(loaded.predict(TEST[:1])[0], one.predict(TEST[:1])[0], strict=True):
+        assert sorted(kept.spans) == sorted(now.spans)
+    plain = unstacked(one).state_dict()
+    assert all(torch.equal(plain[name], kept) for name, kept in loaded.state_dict().items())
+    assert plain.keys() == loaded.state_dict().keys()
+    assert len(found(loaded, TEST[1:2])) == 1  # it can be adapted anew
+    with pytest.raises(CheckpointError, match="several support sets are not one model"):
+        save_model(both, tmp_path)
 
 
 def test_a_type_without_support_is_never_predicted(model: Method) -> None:

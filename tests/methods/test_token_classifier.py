@@ -9,7 +9,7 @@ import synthetic
 import torch
 
 from spanproto.adaptation import AdaptationConfig
-from spanproto.checkpoint import load_model
+from spanproto.checkpoint import load_model, save_model
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.errors import ConfigError
 from spanproto.methods.token_classifier import TokenClassifier
@@ -61,6 +61,20 @@ def test_fine_tuning_learns_the_support_set(model: TokenClassifier) -> None:
     assert loss(adapted, EPISODE) < 0.1
     ((found,),) = adapted.predict([replace(EPISODE, query=EPISODE.support)])
     assert found.spans == [Span(1, 2, "x"), Span(2, 3, "y")]
+
+
+def test_fine_tuned_it_comes_back_with_its_layer_and_types(
+    model: TokenClassifier, tmp_path: Path
+) -> None:
+    adapted = model.adapted([EPISODE], model.adaptation({"steps": 20, "learning_rate": 3e-3}))
+    save_model(adapted, tmp_path)
+    loaded = load_model(tmp_path)
+    assert loaded.head_types == EPISODE.types
+    assert loss(loaded, EPISODE) == pytest.approx(loss(adapted, EPISODE))
+    assert loss(loaded, EPISODE) < log(3)
+    assert "- `x`\n- `y`\n- `z`\n" in (tmp_path / "README.md").read_text()
+    with pytest.raises(ConfigError, match=r"fine-tuned to \['x', 'y', 'z'\] is asked for \['y'"):
+        loaded.predict([replace(EPISODE, types=("y", "x", "z"))])
 
 
 def test_it_needs_a_support_set_before_it_predicts(model: TokenClassifier) -> None:

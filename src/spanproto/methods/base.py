@@ -81,6 +81,7 @@ class Method(nn.Module, ABC):
         self.bf16 = False  # whether the encoder runs in mixed precision
         self.stacked = False  # whether every episode of a batch has weights of its own
         self.origin: dict[str, Any] = {}  # how the model was trained, saved with it
+        self.head_types: tuple[str, ...] = ()  # that a head was made for, if any, saved with it
         self.encoder = encoder
 
     @classmethod

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from spanproto.adaptation import AdaptationConfig
+from spanproto.config import require
 from spanproto.data.types import Episode
 from spanproto.encoder import Encoder
 from spanproto.errors import ConfigError
@@ -59,6 +60,7 @@ class TokenClassifier(Method):
         fresh = type(self)(self.encoder, self.config)
         fresh.bf16, fresh.origin = self.bf16, self.origin
         fresh.head = head.to(self.device)
+        fresh.head_types = episodes[0].types if len(episodes) == 1 else ()
         return fresh
 
     def support_batch(self, episodes: Sequence[Episode]) -> TaggedBatch:
@@ -88,6 +90,12 @@ class TokenClassifier(Method):
     def predict(self, episodes: Sequence[Episode]) -> list[list[FoundSpans]]:
         """The most probable tag of each query word, as spans."""
         self.eval()
+        for asked in (episode.types for episode in episodes):
+            require(
+                not self.head_types or asked == self.head_types,
+                f"a token classifier fine-tuned to {list(self.head_types)} is asked for "
+                f"{list(asked)}; adapt it to these types",
+            )
         episodes = [episode.without_query_spans() for episode in episodes]
         scheme, words = self.config.scheme, self.encoder.words
         batch = tagged(episodes, words, scheme, "query", even=self.stacked).to(self.device)
