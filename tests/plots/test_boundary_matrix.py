@@ -1,5 +1,6 @@
 """The boundary matrix on paper: its cells are the model's, and marks are at the right ones."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from spanproto import FewShotNER
 from spanproto.data.types import Sentence, Span
 from spanproto.data.words import sentence_of
 from spanproto.errors import DataError
+from spanproto.plots import style
 from spanproto.plots.boundary_matrix import (
     boundary_matrix_figure,
     boundary_probabilities,
@@ -55,12 +57,55 @@ def test_spans_that_begin_together_share_a_row() -> None:
     assert texts(axes) == {1: "x + y, organisation"}
 
 
+def reaches(spans: list[tuple[int, int]]) -> dict[str, list[tuple[float, float]]]:
+    """The corners of the lines of each span."""
+    found = [Span(start, end, "x") for start, end in spans]
+    axes = boundary_matrix_figure(WORDS, SCORES, found).axes[0]
+    return {
+        str(line.get_gid()): [(float(x), float(y)) for x, y in line.get_xydata()]
+        for line in axes.get_lines()
+        if line.get_gid()
+    }
+
+
 def test_a_nested_mention_lies_within_the_lines_of_the_outer_one() -> None:
-    axes = boundary_matrix_figure(WORDS, SCORES, [Span(1, 4, "x"), Span(3, 4, "y")]).axes[0]
-    lines = {line.get_gid(): line for line in axes.get_lines() if line.get_gid()}
-    assert set(lines) == {"reach 1 4", "reach 3 4"}
-    outer = list(zip(lines["reach 1 4"].get_xdata(), lines["reach 1 4"].get_ydata(), strict=True))
-    assert outer == [(1, 1), (3, 1), (3, 3)]
+    lines = reaches([(1, 4), (3, 4)])
+    assert lines == {"reach 1 4": [(0.5, 0.5), (3.5, 0.5), (3.5, 3.5)]}  # along the edges of cells
+
+
+def test_mentions_that_begin_or_end_together_have_lines_of_their_own() -> None:
+    lines = reaches([(0, 4), (1, 4), (2, 4), (0, 2), (0, 3)])
+    right = [lines[f"reach {start} 4"][1][0] for start in (0, 1, 2)]
+    above = [lines[f"reach 0 {end}"][1][1] for end in (4, 3, 2)]
+    assert right == sorted(set(right), reverse=True)  # the outer one is out
+    assert above == sorted(set(above))
+    for places, edge in ((right, 3.5), (above, -0.5)):
+        assert min(abs(a - b) for a, b in pairwise(places)) > 0.1
+        assert max(abs(place - edge) for place in places) < 0.2  # clear of the marks in cells
+
+
+@pytest.mark.parametrize(
+    ("words", "width"), [(5, style.COLUMN), (17, style.PAGE), (24, style.PAGE)]
+)
+def test_the_figure_is_as_wide_as_a_column_or_a_page(words: int, width: float) -> None:
+    figure = boundary_matrix_figure(
+        ["word"] * words, np.zeros((words, words)), [Span(0, 2, "type")]
+    )
+    assert figure.get_figwidth() == width
+    figure.draw_without_rendering()
+    inside = figure.get_tightbbox()
+    assert inside.x0 >= 0
+    assert inside.x1 <= width
+    assert inside.y0 >= 0
+    assert inside.y1 <= figure.get_figheight()
+
+
+def test_words_that_would_not_fit_a_page_are_not_made_smaller() -> None:
+    figure = boundary_matrix_figure(["word"] * 60, np.zeros((60, 60)))
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    height = axes.get_window_extent().height / figure.dpi * 72 / 60
+    assert height >= style.TEXT
 
 
 def test_the_lower_triangle_is_empty_and_gold_is_in_the_legend_only_if_given() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from spanproto.errors import DataError
+from spanproto.plots import style
 from spanproto.plots.curves import Curve, Panel, curves_figure
 
 EXTRACTOR = Curve("span extractor", [70.0, 72.0, 71.0])
@@ -27,6 +28,7 @@ def test_the_values_are_drawn_at_the_settings() -> None:
         "span extractor",
         "mention classifier",
         "chosen",
+        "± standard deviation",
     ]
 
 
@@ -62,7 +64,28 @@ def test_a_curve_under_another_can_be_seen() -> None:
     assert sizes == sorted(set(sizes), reverse=True)
 
 
+def test_a_panel_says_what_holds_for_it_and_only_a_spread_is_in_the_legend() -> None:
+    figure = curves_figure(
+        Panel("T'", [1, 2, 3], [EXTRACTOR], title="T = 2000"), Panel("r", [1, 2, 3], [EXTRACTOR])
+    )
+    assert [axes.get_title("left") for axes in figure.axes] == ["T = 2000", ""]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["span extractor"]
+
+
+def test_the_legend_is_no_wider_than_the_figure() -> None:
+    long = [Curve(f"a curve with a rather long name {number}", [1.0, 2.0]) for number in range(4)]
+    for panels, width in ((1, style.COLUMN), (2, style.PAGE)):
+        figure = curves_figure(*[Panel("r", [1, 2], long)] * panels)
+        figure.draw_without_rendering()
+        assert figure.get_figwidth() == width
+        assert figure.legends[0].get_window_extent().width <= width * figure.dpi
+
+
 def test_what_does_not_fit_is_refused() -> None:
+    uneven = Curve("uneven", [1.0, 2.0], [0.5])
+    with pytest.raises(DataError, match="'uneven' has 1 spreads for the 2 settings of r"):
+        curves_figure(Panel("r", [1, 2], [uneven]))
     with pytest.raises(DataError, match="'span extractor' has 3 values for the 2 settings of r"):
         curves_figure(Panel("r", [1, 2], [EXTRACTOR]))
     with pytest.raises(DataError, match="evenly spaced r has no setting 7"):

@@ -6,17 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import synthetic
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
 from spanproto.errors import DataError
 from spanproto.judging import judge, support_prototypes
 from spanproto.model import SpanProto
+from spanproto.plots import style
 from spanproto.plots.prototypes import (
+    KINDS,
     SpanPoint,
     draw_prototypes,
     map_spans,
     prototypes_figure,
     span_points,
+    swarm,
 )
 
 RANDOM = np.random.default_rng(0)
@@ -37,13 +42,69 @@ def test_circles_have_the_radius_at_the_scale_of_the_map() -> None:
         nearest = real.argmin()
         ratios.append(np.linalg.norm(place - drawn.centres[nearest]) / real[nearest])
     assert drawn.scale == pytest.approx(np.median(ratios), rel=1e-4)
-    axes = prototypes_figure(POINTS, PROTOTYPES, 3.0).axes[0]
+    assert drawn.enlarged == 1
+    figure = prototypes_figure(POINTS, PROTOTYPES, 3.0)
+    axes = figure.axes[0]
     circles = {p.get_gid(): p for p in axes.patches if isinstance(p, Circle)}
     assert set(circles) == {"circle person", "circle site"}
     for circle, centre in zip(circles.values(), drawn.centres, strict=True):
         assert circle.get_radius() == pytest.approx(3.0 * drawn.scale)
         assert circle.get_center() == pytest.approx(tuple(centre))
-    assert f"({drawn.scale:.3g}); {drawn.faithful:.0%} of the" in axes.get_xlabel()
+    note = figure.get_supxlabel()
+    assert f"distance ({drawn.scale:.2g}); {drawn.faithful:.0%} of the spans" in note
+
+
+def test_circles_can_be_seen_where_spans_lie_close_and_it_is_said() -> None:
+    vectors, centres = np.stack([p.vector for p in POINTS]), np.stack(list(PROTOTYPES.values()))
+    drawn = map_spans(vectors, centres, 0.01)
+    assert drawn.enlarged > 1
+    width = np.ptp(np.concatenate((drawn.spans, drawn.centres))[:, 0])
+    assert drawn.reach(0.01) == pytest.approx(0.035 * width)
+    figure = prototypes_figure(POINTS, PROTOTYPES, 0.01)
+    circle = next(p for p in figure.axes[0].patches if isinstance(p, Circle))
+    assert circle.get_radius() == pytest.approx(drawn.reach(0.01))
+    assert f" and by {drawn.enlarged:.2g}, to be seen" in figure.get_supxlabel()
+
+
+def marks(axes: Axes, kind: str) -> list[Line2D]:
+    return [line for line in axes.get_lines() if line.get_gid() == kind]
+
+
+def test_a_type_has_its_shape_in_everything_that_is_of_it() -> None:
+    points = [
+        SpanPoint(centre + number, label, kind)
+        for label, centre in PROTOTYPES.items()
+        for number, kind in enumerate(KINDS)
+    ]
+    for axes in prototypes_figure(points, PROTOTYPES, 3.0).axes:
+        for kind in (*KINDS, "prototype"):
+            shapes = [line.get_marker() for line in marks(axes, kind)]
+            assert shapes == [look.marker for look in style.looks(2)]  # no colour is needed
+        crosses = [line for line in axes.get_lines() if line.get_marker() == "x"]
+        assert [line.get_xydata().tolist() for line in crosses] == [
+            line.get_xydata().tolist() for line in marks(axes, "false positive")
+        ]
+
+
+def test_names_of_types_are_dark() -> None:
+    right = prototypes_figure(POINTS, PROTOTYPES, 3.0).axes[1]
+    assert {tick.get_color() for tick in right.get_yticklabels()} == {style.INK}
+
+
+def test_spans_at_one_distance_do_not_hide_each_other() -> None:
+    twice = [*POINTS, POINTS[-1], POINTS[-1]]
+    right = prototypes_figure(twice, PROTOTYPES, 3.0).axes[1]
+    places = [line.get_xydata()[0] for line in marks(right, "false positive")]
+    assert len({float(x) for x, _ in places}) == 1  # distances stay as they are
+    assert len({float(y) for _, y in places}) == 3
+
+
+def test_a_swarm_moves_only_what_would_be_hidden() -> None:
+    assert swarm([0.0, 1.0, 2.0], 0.5) == [0.0, 0.0, 0.0]
+    moved = swarm([1.0, 0.0, 1.1, 0.9], 0.5)
+    assert len(set(moved[:1] + moved[2:])) == 3
+    assert moved[1] == 0.0
+    assert swarm([], 1.0) == []
 
 
 def test_an_example_that_is_its_prototype_says_nothing_of_the_scale() -> None:
@@ -135,7 +196,8 @@ def test_the_spans_of_an_episode_are_those_of_the_model(eager_model: SpanProto) 
 def test_an_episode_without_query_sentences_shows_its_examples(eager_model: SpanProto) -> None:
     episode = replace(synthetic.varied_episode(3), query=())
     left, right = draw_prototypes(eager_model, episode).axes
-    assert {line.get_gid() for line in right.get_lines()} == {"example", "radius"}
+    drawn = {line.get_gid() for line in right.get_lines() if line.get_gid()}
+    assert drawn == {"example", "prototype", "radius"}
     (radius,) = [line for line in right.get_lines() if line.get_gid() == "radius"]
     assert set(radius.get_xdata()) == {eager_model.config.classifier.margin}
     assert sum(isinstance(patch, Circle) for patch in left.patches) == len(

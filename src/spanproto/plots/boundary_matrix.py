@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -19,10 +19,15 @@ from spanproto.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patheffects import AbstractPathEffect
 
     from spanproto.ner import FewShotNER, Threshold
 
 MOST_WORDS = 60  # of a matrix that can still be read
+_CELL = 0.105, 0.19  # inches, at least for a line of text and at most
+_OUTLINE = 0.34  # half the side of a square, in cells
+_LINE, _STROKE = 0.8, 1.1  # points, of the lines from a mark and of a square
+_LANE = 0.15  # cells between the lines of spans that begin or end together
 
 
 def boundary_matrix_figure(
@@ -34,8 +39,8 @@ def boundary_matrix_figure(
     """The matrix (L, L) over the words: row i and column j are the span of the words i to j.
 
     Cells that are nan, and those below the diagonal, are no spans. A square marks what is labelled,
-    a dot what is found; the lines from a mark reach the diagonal at its first and last word, so a
-    mark between the lines of another is nested in it.
+    a dot what is found; lines along the edges of cells lead from a mark to its first and last word,
+    so a mark that they enclose is nested in it.
     """
     size = len(words)
     if probabilities.shape != (size, size):
@@ -56,14 +61,17 @@ def boundary_matrix_figure(
         image = axes.imshow(np.ma.masked_invalid(shown), cmap="Blues", vmin=0, vmax=1)
         _draw_grid(axes, size)
         _draw_words(axes, words)
-        for start, end in _ranges(found, labelled):
-            _draw_reach(axes, start, end)
+        for reach in _reaches(_ranges(found, labelled)):
+            axes.plot(
+                *reach.corners(), color=style.INK, linewidth=_LINE, zorder=3,
+                gid=f"reach {reach.start} {reach.end}", path_effects=_cased(_LINE, "white"),
+            )  # fmt: skip
         for span in labelled:
             _mark_labelled(axes, span)
         for span in found:
             _mark_found(axes, span)
         for row, names in types.items():
-            axes.text(size - 0.35, row, names, va="center", fontsize=6.5, parse_math=False)
+            axes.text(size - 0.3, row, names, va="center_baseline", parse_math=False)
         _draw_legend(figure, gold is not None)
         bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.5, aspect=25, pad=0.02)
         bar.set_label(r"boundary probability $\sigma(f)$")
@@ -116,14 +124,46 @@ def _ranges(*several: Sequence[Span]) -> list[tuple[int, int]]:
     return sorted({(span.start, span.end) for spans in several for span in spans})
 
 
+class Reach(NamedTuple):
+    """Lines from a span's cell to those of its first and of its last word."""
+
+    start: int
+    end: int
+    below: float  # the upper edge of the row, in cells, for spans with the same first word
+    left: float  # of the right edge of the column, for those with the same last word
+
+    def corners(self) -> tuple[list[float], list[float]]:
+        """The x and the y from the first word to the span's cell to the last word."""
+        top, right = self.start - 0.5 + self.below, self.end - 0.5 - self.left
+        return [self.start - 0.5, right, right], [top, top, self.end - 0.5]
+
+
+def _reaches(ranges: Sequence[tuple[int, int]]) -> list[Reach]:
+    """The lines of all spans of several words, those of an inner one inside those of an outer."""
+    several = [(start, end) for start, end in ranges if end - start > 1]
+    reaches = []
+    for start, end in several:
+        same_first = [last for first, last in several if first == start]
+        same_last = [-first for first, last in several if last == end]
+        reaches.append(Reach(start, end, _lane(end, same_first), _lane(-start, same_last)))
+    return reaches
+
+
+def _lane(own: int, all_of_edge: Sequence[int]) -> float:
+    """How far inside an edge a line lies that shares it with others, the largest being outside."""
+    between = len(all_of_edge) - 1
+    number = sum(other > own for other in all_of_edge)
+    return min(_LANE, 2 * _LANE / max(between, 1)) * (number - between / 2)
+
+
 def _mark_labelled(axes: "Axes", span: Span) -> None:
     from matplotlib.patches import Rectangle
 
-    corner = (span.end - 1 - 0.42, span.start - 0.42)
+    corner = (span.end - 1 - _OUTLINE, span.start - _OUTLINE)
     axes.add_patch(
         Rectangle(
-            corner, 0.84, 0.84, facecolor="none", edgecolor=style.GOLD, linewidth=1.6,
-            zorder=4, gid="labelled",
+            corner, 2 * _OUTLINE, 2 * _OUTLINE, facecolor="none", edgecolor=style.GOLD,
+            linewidth=_STROKE, zorder=4, gid="labelled", path_effects=_cased(_STROKE, style.INK),
         )
     )  # fmt: skip
 
@@ -133,10 +173,17 @@ def _mark_found(axes: "Axes", span: Span) -> None:
 
     axes.add_patch(
         Circle(
-            (span.end - 1, span.start), 0.22, facecolor=style.FOUND, edgecolor="white",
-            linewidth=0.7, zorder=5, gid="found",
+            (span.end - 1, span.start), 0.19, facecolor=style.FOUND, edgecolor="white",
+            linewidth=0.6, zorder=5, gid="found",
         )
     )  # fmt: skip
+
+
+def _cased(width: float, colour: str) -> "list[AbstractPathEffect]":
+    """Another colour on both sides of a line, which is seen on light and on dark cells then."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    return [Stroke(linewidth=width + 0.7, foreground=colour), Normal()]
 
 
 def _draw_legend(figure: "Figure", with_gold: bool) -> None:
@@ -144,10 +191,11 @@ def _draw_legend(figure: "Figure", with_gold: bool) -> None:
 
     square = Line2D(
         [], [], linestyle="", marker="s", markersize=6, label="labelled",
-        markerfacecolor="none", markeredgecolor=style.GOLD, markeredgewidth=1.6,
+        markerfacecolor="none", markeredgecolor=style.GOLD, markeredgewidth=_STROKE,
+        path_effects=_cased(_STROKE, style.INK),
     )  # fmt: skip
     dot = Line2D([], [], linestyle="", marker="o", label="found", color=style.FOUND)
-    lines = Line2D([], [], color=style.INK, linewidth=0.8, label="to its first and last word")
+    lines = Line2D([], [], color=style.INK, linewidth=_LINE, label="to its first and last word")
     shown = [square, dot, lines] if with_gold else [dot, lines]
     figure.legend(handles=shown, loc="outside lower center", ncols=3, handlelength=1.4)
 
@@ -155,7 +203,7 @@ def _draw_legend(figure: "Figure", with_gold: bool) -> None:
 def _draw_grid(axes: "Axes", size: int) -> None:
     """Thin lines around the cells of the upper triangle only."""
     for place in range(size + 1):
-        line = {"color": "#d5dbe1", "linewidth": 0.4, "zorder": 2}
+        line = {"color": "#D5DBE1", "linewidth": 0.4, "zorder": 2}
         axes.plot([max(place - 1, 0) - 0.5, size - 0.5], [place - 0.5] * 2, **line)  # type: ignore[arg-type]
         axes.plot([place - 0.5] * 2, [-0.5, min(place + 1, size) - 0.5], **line)  # type: ignore[arg-type]
 
@@ -163,7 +211,7 @@ def _draw_grid(axes: "Axes", size: int) -> None:
 def _draw_words(axes: "Axes", words: Sequence[str]) -> None:
     places = range(len(words))
     axes.set_xticks(
-        places, words, rotation=60, ha="left", rotation_mode="anchor", parse_math=False
+        places, words, rotation=60, ha="left", va="center", rotation_mode="anchor", parse_math=False
     )  # fmt: skip
     axes.set_yticks(places, words, parse_math=False)
     axes.xaxis.set_ticks_position("top")
@@ -172,14 +220,6 @@ def _draw_words(axes: "Axes", words: Sequence[str]) -> None:
     axes.set_xlabel("last word")
     axes.set_ylabel("first word")
     axes.spines[:].set_visible(False)
-
-
-def _draw_reach(axes: "Axes", start: int, end: int) -> None:
-    """Lines from a span's cell to those of its first and of its last word."""
-    axes.plot(
-        [start, end - 1, end - 1], [start, start, end - 1],
-        color=style.INK, linewidth=0.8, zorder=3, gid=f"reach {start} {end}",
-    )  # fmt: skip
 
 
 def _row_types(found: Sequence[Span], labelled: Sequence[Span]) -> dict[int, str]:
@@ -206,10 +246,12 @@ def _counted(names: Iterable[str]) -> Iterator[str]:
 
 
 def _figure_size(words: Sequence[str], types: Iterable[str]) -> tuple[float, float]:
-    """Inches that give cells of a size to read, on a page at most, and the words room beside."""
-    word = 0.07 * max(map(len, words))
-    type_room = 0.1 + 0.06 * max(map(len, types), default=0)
-    fitting = (style.PAGE - word - type_room - 0.35) / len(words)
-    cell = min(0.21, max(fitting, 0.9 * style.PAGE / MOST_WORDS))  # words need their height
-    cells = max(0.6, cell * len(words))
-    return max(style.COLUMN, 0.35 + word + cells + type_room), 1.2 + word + cells
+    """Inches: as wide as a column or a page, or wider where so many words could not be read."""
+    word = max(map(style.text_width, words))
+    type_room = max(map(style.text_width, types), default=0.0) + 0.1
+    beside = 0.35 + word + max(type_room, style.text_width(words[-1]) / 2)  # the last one leans
+    least, most = _CELL
+    cells = len(words) * min(most, max(least, (style.PAGE - beside) / len(words)))
+    needed = beside + cells
+    width = next((room for room in (style.COLUMN, style.PAGE) if needed <= room + 0.01), needed)
+    return width, 1.15 + 0.87 * word + cells

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_SPREAD = "± standard deviation"
 _MOST_MARKERS = 15  # on a curve of more points they would run together
 
 
@@ -31,6 +32,7 @@ class Panel(NamedTuple):
     curves: Sequence[Curve]
     chosen: float | None = None  # the setting that is used elsewhere, marked by a line
     evenly: bool = False  # settings at equal distances, whatever lies between them; it is said
+    title: str = ""  # what holds for this panel, such as the number of training steps
 
 
 def curves_figure(
@@ -48,41 +50,51 @@ def curves_figure(
     names = list(dict.fromkeys(curve.name for panel in panels for curve in panel.curves))
     with style.applied():
         wide = style.COLUMN if len(panels) == 1 else style.PAGE
-        figure = style.new_figure(wide, 2.3)
+        figure = style.new_figure(wide, 2.4)
         several = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, panel in zip(several, panels, strict=True):
             _draw_panel(axes, panel, names, chosen)
         several[0].set_ylabel(ylabel)
         if limits is not None:
             several[0].set_ylim(*limits)
-        handles = {
-            line.get_label(): line for axes in several for line in axes.get_lines()
-        }  # by name, for curves that only some panels have
-        shown = [name for name in (*names, chosen) if name in handles]
-        most = 2 * len(panels)
-        figure.legend(
-            [handles[name] for name in shown], shown, loc="outside upper center",
-            ncols=len(shown) if len(shown) <= most else -(-len(shown) // 2),
-            handlelength=2.6, columnspacing=1.4,
-        )  # fmt: skip
+        spread = any(curve.spread is not None for panel in panels for curve in panel.curves)
+        _draw_legend(figure, [*names, chosen], spread)
     return figure
+
+
+def _draw_legend(figure: "Figure", names: Sequence[str], spread: bool) -> None:
+    """The names in rows that are as wide as the figure; a panel may have only some of them."""
+    from matplotlib.patches import Patch
+
+    drawn = [axes.get_legend_handles_labels() for axes in figure.axes]
+    handles = {label: handle for several in drawn for handle, label in zip(*several, strict=True)}
+    shown = [name for name in names if name in handles]
+    if spread:
+        handles[_SPREAD] = Patch(facecolor=style.FAINT, alpha=0.3)
+        shown.append(_SPREAD)
+    each = 0.55 + max(map(style.text_width, shown))  # inches
+    rows = -(-len(shown) // max(1, int((figure.get_figwidth() - 0.2) / each)))
+    figure.legend(
+        [handles[name] for name in shown], shown, loc="outside upper center",
+        ncols=-(-len(shown) // rows), handlelength=2.6, columnspacing=1.4,
+    )  # fmt: skip
 
 
 def _draw_panel(axes: "Axes", panel: Panel, names: Sequence[str], chosen: str) -> None:
     for curve in panel.curves:
-        if len(curve.values) != len(panel.settings):
-            raise DataError(
-                f"the curve {curve.name!r} has {len(curve.values)} values for the "
-                f"{len(panel.settings)} settings of {panel.parameter}; give one for each"
-            )
+        for what, given in (("values", curve.values), ("spreads", curve.spread)):
+            if given is not None and len(given) != len(panel.settings):
+                raise DataError(
+                    f"the curve {curve.name!r} has {len(given)} {what} for the "
+                    f"{len(panel.settings)} settings of {panel.parameter}; give one for each"
+                )
     if panel.evenly and panel.chosen is not None and panel.chosen not in panel.settings:
         raise DataError(f"evenly spaced {panel.parameter} has no setting {panel.chosen:g} to mark")
     places = list(range(len(panel.settings))) if panel.evenly else list(panel.settings)
     if panel.chosen is not None:
         at = panel.settings.index(panel.chosen) if panel.evenly else panel.chosen
         axes.axvline(
-            at, color=style.FAINT, linewidth=0.8, linestyle=(0, (1, 1.5)), gid="chosen",
-            label=chosen,
+            at, color=style.FAINT, linewidth=0.8, gid="chosen", label=chosen, zorder=1
         )  # fmt: skip
     looks = style.looks(len(names))
     for curve in panel.curves:
@@ -99,12 +111,14 @@ def _draw_panel(axes: "Axes", panel: Panel, names: Sequence[str], chosen: str) -
             places, curve.values, label=curve.name, color=colour,
             linestyle=style.LINES[number % len(style.LINES)],
             marker=marker if len(places) <= _MOST_MARKERS else "",
-            linewidth=1.1 + 0.3 * below, markersize=3.5 + below,
+            linewidth=1.0 + 0.25 * below, markersize=looks[number].size(3.5 + 0.8 * below),
+            markeredgecolor="white", markeredgewidth=0.4,
         )  # fmt: skip
     if panel.evenly:
         axes.set_xticks(places, [f"{setting:g}" for setting in panel.settings])
+    axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.parameter + (" (not to scale)" if _distorted(panel) else ""))
-    axes.grid(axis="y", color="#e3e3e3", linewidth=0.5)
+    axes.grid(axis="y", color=style.GRID, linewidth=0.5)
     axes.set_axisbelow(True)
 
 

@@ -1,7 +1,8 @@
 """Where spans lie among the prototypes: a t-SNE map, and beside it the distances as they are."""
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.floating]
 Kind = Literal["example", "query mention", "false positive"]
 KINDS: tuple[Kind, ...] = ("example", "query mention", "false positive")
+_LEAST_CIRCLE = 0.035  # of the width of the map: a smaller one would be hidden by the spans
+_MARK, _ABOVE = 4.5, 12.0  # points, of a mark and between a panel and its title
+_LANE = 0.31  # rows between the kinds of spans
+_SIDES = (0.0, -0.085, 0.085)  # rows: where spans of a kind are put that would hide each other
 
 
 class SpanPoint(NamedTuple):
@@ -46,7 +51,12 @@ class Map(NamedTuple):
     spans: Floats  # (M, 2)
     centres: Floats  # (N, 2)
     scale: float  # drawn by real distance, the median over spans and their nearest prototypes
+    enlarged: float  # what the circles had to be multiplied by to be seen
     faithful: float  # share of the spans that are in or out of their nearest circle as they are
+
+    def reach(self, radius: float) -> float:
+        """The radius of the circles on the map."""
+        return self.scale * self.enlarged * radius
 
 
 def prototypes_figure(
@@ -55,8 +65,9 @@ def prototypes_figure(
     """The spans and the prototypes (d,) of each type, with circles of the radius r around these.
 
     t-SNE keeps neighbours together and no distances, so a circle on the map can only stand for the
-    radius: it has r times the median ratio of drawn to real distances, and the figure says how
-    many spans are drawn on the right side of it. The other panel shows the real distances.
+    radius: it has r times the median ratio of drawn to real distances, or more where it could not
+    be seen, and the figure says so, and how many spans are drawn on the right side of it. The other
+    panel shows the real distances.
     """
     if not points or len(points) + len(prototypes) < 4:
         raise DataError("a map needs at least 4 spans and prototypes together; give more examples")
@@ -68,10 +79,11 @@ def prototypes_figure(
     looks = dict(zip(prototypes, style.looks(len(prototypes)), strict=True))
     with style.applied():
         figure = style.new_figure(style.PAGE, _height(drawn, radius, len(prototypes)))
-        left, right = figure.subplots(1, 2, width_ratios=(1.35, 1))
+        left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
         _draw_map(left, points, drawn, looks, radius)
         _draw_distances(right, points, prototypes, looks, radius)
         _draw_legend(figure, {point.kind for point in points})
+        figure.supxlabel(_about_circles(drawn, radius), fontsize=style.TEXT)
     return figure
 
 
@@ -91,8 +103,10 @@ def map_spans(vectors: Floats, centres: Floats, radius: float, seed: int = 0) ->
     apart = real > 1e-4 * real.max()  # the only example of a type is its prototype
     counted = nearest & apart if (nearest & apart).any() else apart
     scale = float(np.median(shown[counted] / real[counted]))
-    right_side = ((shown <= scale * radius) == (real <= radius))[nearest]
-    return Map(spans, places, scale, float(right_side.mean()))
+    enlarged = max(1.0, _LEAST_CIRCLE * float(np.ptp(flat[:, 0])) / (scale * radius))
+    drawn = Map(spans, places, scale, enlarged, faithful=0.0)
+    right_side = ((shown <= drawn.reach(radius)) == (real <= radius))[nearest]
+    return drawn._replace(faithful=float(right_side.mean()))
 
 
 def distances(vectors: Floats, centres: Floats) -> Floats:
@@ -170,35 +184,40 @@ def _draw_map(
     for (label, look), centre in zip(looks.items(), drawn.centres, strict=True):
         axes.add_patch(
             Circle(
-                tuple(centre), drawn.scale * radius, facecolor=look.colour + "14",
+                tuple(centre), drawn.reach(radius), facecolor=look.colour + "14",
                 edgecolor=look.colour, linewidth=0.9, gid=f"circle {label}",
             )
         )  # fmt: skip
-        axes.plot(
-            *centre, marker="+", color=look.colour, markersize=8, markeredgewidth=1.6, zorder=6
-        )
+        _draw_prototype(axes, look, *centre)
     for point, place in zip(points, drawn.spans, strict=True):
-        _draw_point(axes, point, looks[point.label], *place)
+        _draw_point(axes, point.kind, looks[point.label], *place)
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.04)
     axes.autoscale_view()
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
-    axes.set_title("(a) t-SNE map; colours and shapes as in (b)", loc="left")
-    axes.set_xlabel(
-        "t-SNE keeps neighbours, not distances: circles have radius "
-        f"r = {radius:g}\ntimes the median ratio of drawn to real distance ({drawn.scale:.3g}); "
-        f"{drawn.faithful:.0%} of the\nspans are drawn on the right side of the nearest circle.",
-        fontsize=6.5,
+    axes.set_title("(a) t-SNE map; colours and shapes as in (b)", loc="left", pad=_ABOVE)
+
+
+def _about_circles(drawn: Map, radius: float) -> str:
+    """What the projection does to the circles, in two lines."""
+    by = f"drawn to real distance ({drawn.scale:.2g})"
+    if drawn.enlarged > 1:
+        by += f" and by {drawn.enlarged:.2g}, to be seen"
+    return (
+        f"t-SNE keeps neighbours, not distances: the circles in (a) have the radius r = {radius:g} "
+        f"multiplied by the median ratio of\n{by}; {drawn.faithful:.0%} of the spans "
+        "are drawn on the right side of the nearest circle."
     )
 
 
 def _height(drawn: Map, radius: float, rows: int) -> float:
     """Inches for a map that fills its panel, and for rows that can be told apart."""
-    reach = drawn.scale * radius
+    reach = drawn.reach(radius)
     corners = np.concatenate((drawn.spans, drawn.centres - reach, drawn.centres + reach))
     width, height = map(float, np.ptp(corners, axis=0))
-    return 1.05 + min(3.4, max(0.5 * style.PAGE * height / width, 0.32 * rows, 1.4))
+    of_map = min(3.6, 0.48 * style.PAGE * height / width)
+    return 1.1 + max(of_map, 0.55 * min(rows, 12), 1.4)
 
 
 def _draw_distances(
@@ -208,56 +227,93 @@ def _draw_distances(
     looks: dict[str, style.Look],
     radius: float,
 ) -> None:
-    """Each span in the row of its type, the kinds below each other."""
-    rows = {label: row for row, label in enumerate(prototypes)}
+    """Each span in the row of its type, the kinds below each other; prototypes are at 0."""
     kinds = [kind for kind in KINDS if any(point.kind == kind for point in points)]
-    for point in points:
-        distance = float(np.linalg.norm(point.vector - prototypes[point.label]))
-        offset = 0.22 * (kinds.index(point.kind) - (len(kinds) - 1) / 2)
-        _draw_point(axes, point, looks[point.label], distance, rows[point.label] + offset)
+    away = [float(np.linalg.norm(point.vector - prototypes[point.label])) for point in points]
+    end = 1.08 * max(radius, *away)
+    for row, (label, look) in enumerate(looks.items()):
+        _draw_prototype(axes, look, 0.0, row)
+        for number, kind in enumerate(kinds):
+            own = [
+                distance
+                for distance, point in zip(away, points, strict=True)
+                if (point.label, point.kind) == (label, kind)
+            ]
+            middle = row + _LANE * (number - (len(kinds) - 1) / 2)
+            for distance, aside in zip(own, swarm(own, 0.033 * end), strict=True):
+                _draw_point(axes, kind, look, distance, middle + aside)
     axes.axvline(radius, color=style.INK, linewidth=0.9, linestyle="--", gid="radius")
     axes.annotate(
-        f"r = {radius:g}", (radius, 0), (3, 4), xycoords=("data", "axes fraction"),
-        textcoords="offset points", fontsize=7,
+        f"r = {radius:g}", (radius, 1), (0, 2), xycoords=("data", "axes fraction"),
+        textcoords="offset points", ha="center",
     )  # fmt: skip
-    axes.set_yticks(range(len(rows)), list(rows), parse_math=False)
-    for name, look in zip(axes.get_yticklabels(), looks.values(), strict=True):
-        name.set(color=look.colour, weight="bold")
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    end = max(1.15 * radius, axes.get_xlim()[1])
-    axes.set_xlim(-0.03 * end, end)  # an example that is its prototype is whole
-    axes.grid(axis="y", color="#e3e3e3", linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.set_title("(b) real distance to the type's prototype", loc="left")
+    axes.set_yticks(range(len(looks)), list(looks), parse_math=False)
+    axes.set_ylim(len(looks) - 0.5, -0.5)
+    axes.set_xlim(-0.05 * end, end)  # what lies at 0 is whole
+    for row in range(1, len(looks)):
+        axes.axhline(row - 0.5, color=style.GRID, linewidth=0.5, zorder=0)
+    axes.tick_params(axis="y", length=0)
+    axes.set_title("(b) real distance to the type's prototype", loc="left", pad=_ABOVE)
     axes.set_xlabel("Euclidean, in the space of the prototypes")
 
 
-def _draw_point(axes: "Axes", point: SpanPoint, look: style.Look, x: float, y: float) -> None:
-    """Filled for an example, hollow for a mention to be found, a cross for what is none."""
-    wrong = point.kind == "false positive"
-    hollow = point.kind == "query mention"
-    axes.plot(
-        x, y, linestyle="", marker="x" if wrong else look.marker, markersize=4.5,
-        markerfacecolor="white" if hollow else look.colour, zorder=5, gid=point.kind,
-        markeredgecolor=look.colour if wrong or hollow else "white",
-        markeredgewidth=1.4 if wrong else 1.0 if hollow else 0.4,
-    )  # fmt: skip
+def swarm(places: Sequence[float], apart: float) -> list[float]:
+    """How far each of some places on a line is drawn beside it, so that none hides another.
+
+    Those that are nearer to each other than `apart` go to the middle, to one side, to the other.
+    """
+    last: list[float] = [-math.inf] * len(_SIDES)  # place that was put to each side
+    aside = [0.0] * len(places)
+    for number in sorted(range(len(places)), key=places.__getitem__):
+        free = [side for side, place in enumerate(last) if places[number] - place >= apart]
+        side = free[0] if free else last.index(min(last))
+        last[side] = places[number]
+        aside[number] = _SIDES[side]
+    return aside
+
+
+def _draw_point(axes: "Axes", kind: Kind, look: style.Look, x: float, y: float) -> None:
+    """A span of a kind and type."""
+    for number, form in enumerate(_forms(kind, look)):
+        axes.plot(x, y, linestyle="", zorder=5, gid="" if number else kind, **form)
+
+
+def _forms(kind: Kind, look: style.Look) -> list[dict[str, Any]]:
+    """Filled for an example, hollow for a mention to be found, with a cross for what is none."""
+    shape = {"marker": look.marker, "markersize": look.size(_MARK), "color": look.colour}
+    if kind == "example":
+        return [shape | {"markeredgecolor": "white", "markeredgewidth": 0.4}]
+    if kind == "query mention":
+        return [shape | {"markerfacecolor": "white", "markeredgewidth": 1.0}]
+    larger = {"markersize": look.size(1.5 * _MARK), "markeredgewidth": 0.9}
+    cross = {"marker": "x", "markersize": 0.65 * _MARK, "markeredgewidth": 0.9}
+    return [shape | larger | {"markerfacecolor": "none"}, {"color": look.colour} | cross]
+
+
+def _draw_prototype(axes: "Axes", look: style.Look, x: float, y: float) -> None:
+    axes.plot(x, y, linestyle="", zorder=4, gid="prototype", **_prototype_form(look))
+
+
+def _prototype_form(look: style.Look) -> dict[str, Any]:
+    """Large, and light enough for an example that lies on it."""
+    return {
+        "marker": look.marker, "markersize": look.size(2 * _MARK), "color": look.colour + "50",
+        "markeredgecolor": style.INK, "markeredgewidth": 0.8,
+    }  # fmt: skip
 
 
 def _draw_legend(figure: "Figure", kinds: set[Kind]) -> None:
+    from matplotlib.legend_handler import HandlerTuple
     from matplotlib.lines import Line2D
 
-    forms = {
-        "example": {"marker": "o"},
-        "query mention": {"marker": "o", "markerfacecolor": "white"},
-        "false positive": {"marker": "x", "markeredgewidth": 1.4},
-    }
-    handles = [
-        Line2D([], [], color=style.INK, linestyle="", label=kind, **forms[kind])  # type: ignore[arg-type]
-        for kind in KINDS
-        if kind in kinds
+    look = style.Look(style.INK, "o")
+    forms = {str(kind): _forms(kind, look) for kind in KINDS if kind in kinds}
+    forms["prototype"] = [_prototype_form(look)]
+    handles: list[Any] = [
+        tuple(Line2D([], [], linestyle="", **form) for form in several)
+        for several in forms.values()
     ]
-    handles.append(
-        Line2D([], [], color=style.INK, linestyle="", marker="+", markersize=7, label="prototype")
-    )
-    figure.legend(handles=handles, loc="outside upper center", ncols=4, handletextpad=0.2)
+    figure.legend(
+        handles, list(forms), loc="outside upper center", ncols=4, handletextpad=0.2,
+        handler_map={tuple: HandlerTuple(ndivide=1)},
+    )  # fmt: skip

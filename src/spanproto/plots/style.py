@@ -13,22 +13,24 @@ from spanproto.extras import optional
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLUMN, PAGE = 3.35, 6.9  # inches: the widths of one column and of both
+COLUMN, PAGE = 3.35, 6.9  # inches: the widths of one column and of both, in which figures come
 INK, FAINT = "#222222", "#767676"
 GOLD, FOUND = "#E69F00", "#D55E00"  # labelled by a person, and by the model
-OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+GRID = "#E3E3E3"
+TEXT = 7.0  # points, of all there is to read
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "p", "<", ">", "*")  # another number than of colours
 LINES = ("-", "--", "-.", ":")
 
 _SETTINGS = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, so it is the same everywhere
-    "font.size": 7.5,
-    "axes.labelsize": 7.5,
-    "axes.titlesize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
+    "font.size": TEXT,
+    "axes.labelsize": TEXT,
+    "axes.titlesize": TEXT,
+    "xtick.labelsize": TEXT,
+    "ytick.labelsize": TEXT,
+    "legend.fontsize": TEXT,
     "legend.frameon": False,
     "axes.linewidth": 0.6,
     "axes.edgecolor": INK,
@@ -44,8 +46,7 @@ _SETTINGS = {
     "axes.spines.right": False,
     "lines.linewidth": 1.3,
     "lines.markersize": 4,
-    "savefig.bbox": "tight",
-    "savefig.pad_inches": 0.03,
+    "savefig.bbox": "standard",  # as wide as it was made, so that no page scales the text
     "svg.hashsalt": "spanproto",  # the same figure is the same file
 }
 
@@ -55,6 +56,10 @@ class Look(NamedTuple):
 
     colour: str
     marker: str
+
+    def size(self, points: float) -> float:
+        """What matplotlib calls the size of a mark that looks as large as others of so many."""
+        return points * (0.8 if self.marker == "D" else 1.0)  # a square, set on its corner
 
 
 def looks(number: int) -> list[Look]:
@@ -74,6 +79,18 @@ def new_figure(width: float, height: float) -> "Figure":
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def text_width(text: str) -> float:
+    """The inches that a line takes at the size of all text."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    if not text.strip():
+        return 0.0
+    plain = text.replace("$", r"\$")  # no formula
+    drawn = TextPath((0, 0), plain, size=TEXT, prop=FontProperties(family="DejaVu Sans"))
+    return float(drawn.get_extents().width) / 72
 
 
 def mark_as_draft(figure: "Figure", words: str) -> None:
