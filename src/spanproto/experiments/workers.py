@@ -19,6 +19,7 @@ from spanproto.errors import SpanProtoError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_PATIENCE = 10.0  # seconds that an idle process has to end by itself
 
 
 class WorkerDiedError(SpanProtoError):
@@ -62,6 +63,12 @@ class Worker:
             return Done(self.item, None, error)
         return Done(self.item, result, error)
 
+    def dismiss(self) -> None:
+        """Let the process end by itself: it is idle, and gives back what its libraries hold."""
+        self.line.close()
+        self.process.join(_PATIENCE)
+        self.stop()
+
     def stop(self) -> None:
         """End the process, whatever it does."""
         self.line.close()
@@ -101,8 +108,10 @@ def side_by_side(
                     worker.stop()
                 yield done
     finally:
-        for worker in [*busy, *idle]:
+        for worker in busy:
             worker.stop()
+        for worker in idle:
+            worker.dismiss()
 
 
 def finished(several: Iterable[Done[Item, Any]]) -> Iterator[Item]:
