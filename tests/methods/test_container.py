@@ -118,6 +118,31 @@ def test_every_copy_is_tuned_until_its_loss_has_risen(model: Container) -> None:
     assert max(ends) < config.steps
 
 
+def test_every_copy_has_the_weights_of_its_own_end(model: Container) -> None:
+    episodes = [synthetic.episode(2, synthetic.TYPES[:ways]) for ways in (1, 5)]
+    config = model.adaptation({"steps": 30, "learning_rate": 0.03, "dropout": False})
+    seen: list[tuple[list[float], list[torch.Tensor]]] = []  # losses before a step, weights after
+
+    def note(step: int, copies: Container) -> bool:
+        seen.append((copies.support_losses.tolist(), [each.clone() for each in tuned(copies)]))
+        return True
+
+    adapt(model, episodes, config, note)
+    adapted = tuned(model.adapted(episodes, config))
+    ends = set()
+    for number in range(2):
+        losses = [before[number] for before, _ in seen]
+        end = next(step for step in range(1, len(losses)) if losses[step] > losses[step - 1])
+        for weight, then in zip(adapted, seen[end][1], strict=True):
+            assert torch.equal(weight[number], then[number])
+        ends.add(end)
+    assert len(ends) == 2
+
+
+def tuned(model: Container) -> list[torch.Tensor]:
+    return [weight.detach() for weight in model.parameters() if weight.requires_grad]
+
+
 def support_losses(model: Container, episodes: list[Episode]) -> list[float]:
     with torch.no_grad():
         batch = model.support_batch(episodes)

@@ -71,9 +71,18 @@ def test_only_legal_tags_are_found() -> None:
     assert seen == legal
 
 
-def test_found_spans_are_typed(model: DecomMeta, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Words' states are logits of O, B, I, E and S; the typing encoder has two other numbers, of
-    # which normalising keeps the larger one's place.
+SUPPORT = (
+    Sentence(("the", "seen", "seen"), (Span(1, 3, "y"),)),
+    Sentence(("old",), (Span(0, 1, "x"),)),
+)
+
+
+@pytest.fixture
+def by_hand(model: DecomMeta, monkeypatch: pytest.MonkeyPatch) -> DecomMeta:
+    """Words' states are logits of O, B, I, E and S; the typing encoder has two other numbers.
+
+    Normalising makes (1, -1) of those two where the first is larger, as in x, and else (-1, 1).
+    """
     tags = {"the": (9, 0, 0, 0, 0), "old": (0, 9, 0, 0, 0), "near": (0, 0, 0, 9, 0)}
     tags["tool"] = (0, 8, 0, 0, 7)  # as one word S is best: a B has to be followed
     kinds = {"old": (1, 0), "near": (3, 0), "tool": (0, 1), "seen": (0, 5), "the": (0, 0)}
@@ -82,19 +91,26 @@ def test_found_spans_are_typed(model: DecomMeta, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(model.typing_encoder, "forward", lambda words: (states(words),) * 2)
     model.detector = torch.nn.Identity()
     model.norm = torch.nn.LayerNorm(2)
-    support = (
-        Sentence(("the", "seen", "seen"), (Span(1, 3, "y"),)),
-        Sentence(("old",), (Span(0, 1, "x"),)),
-    )
+    return model
+
+
+def test_found_spans_are_typed(by_hand: DecomMeta) -> None:
     query = (Sentence(("tool", "the", "old", "near")), Sentence(("the",)))
-    ((first, second),) = model.predict([Episode(("z", "x", "y"), support, query)])
+    ((first, second),) = by_hand.predict([Episode(("z", "x", "y"), SUPPORT, query)])
     assert first.spans == [Span(0, 1, "y"), Span(2, 4, "x")]
     assert first.candidates == [(0, 1), (2, 4)]
     assert (second.spans, second.candidates) == ([], [])
-    # A span of its own type has the product 1 * 1 + (-1) * (-1), times 10 / 2; of the other, -10.
-    losses = model.losses(*(model.batch([Episode(("x", "y"), support, support)], part, False)
-                            for part in ("support", "query")), 0.0)  # fmt: skip
-    assert losses.typing.item() == pytest.approx(log(1 + exp(-20)), abs=1e-6)
+
+
+def test_the_typing_loss_by_hand(by_hand: DecomMeta) -> None:
+    torch.nn.init.constant_(by_hand.norm.weight, 0.2)
+    # The products of (0.2, -0.2) with both prototypes are 0.08 and -0.08, times 10 / 2. One span
+    # is where its type is, the other where the other type is.
+    query = (Sentence(("old", "tool"), (Span(0, 1, "x"), Span(1, 2, "x"))),)
+    episode = Episode(("x", "y"), SUPPORT, query)
+    support, asked = (by_hand.batch([episode], part, False) for part in ("support", "query"))
+    typing = by_hand.losses(support, asked, 0.0).typing
+    assert typing.item() == pytest.approx((log(1 + exp(-0.8)) + log(1 + exp(0.8))) / 2, rel=1e-4)
 
 
 def test_the_gradient_is_that_of_the_query_loss_at_the_adapted_weights(model: DecomMeta) -> None:
