@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
+from spanproto.methods.base import Method
 from spanproto.methods.parts.word_tagger import WordTagger
 from spanproto.tokenization import WordBatch
 
@@ -22,7 +23,8 @@ def with_states(model: WordTagger, vectors: Vectors, monkeypatch) -> WordTagger:
     return model
 
 
-def looked_up(model: WordTagger, vectors: Vectors) -> Callable[[WordBatch], torch.Tensor]:
+def looked_up(model: Method, vectors: Vectors) -> Callable[[WordBatch], torch.Tensor]:
+    """The states (S, L, d) of words as given, 0 for all others."""
     tokenizer = model.encoder.words.tokenizer
     size = len(next(iter(vectors.values())))
     table = torch.zeros(len(tokenizer), size)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import synthetic
 import torch
+from by_hand import looked_up
 
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.encoder import EncoderConfig
@@ -24,14 +25,10 @@ def model(tiny_encoder: Path) -> Esd:
 
 def with_spans(model: Esd, vectors: Mapping[str, Sequence[float]], monkeypatch) -> Esd:
     """The model with a span of words represented by the sum of theirs, and never enriched."""
-    tokenizer = model.encoder.words.tokenizer
-    table = torch.zeros(len(tokenizer), 2)
-    for word, vector in vectors.items():
-        table[tokenizer(word, add_special_tokens=False)["input_ids"][0]] = torch.tensor(vector)
+    states_of = looked_up(model, vectors)
 
     def represent(batch):
-        words = batch.sentences.words
-        states = table[words.input_ids.flatten()[words.first]]
+        states = states_of(batch.sentences.words)
         places = zip(batch.spans.sentence, batch.spans.start, batch.spans.end, strict=True)
         return torch.stack([states[row, start:end].sum(0) for row, start, end in places])
 
@@ -59,6 +56,62 @@ def test_scores_by_hand() -> None:
     assert scores.tolist() == pytest.approx([-to_o, -1, NEVER])
     without_o = span_scores(query, support[:, 2:], torch.tensor([3]), types=1)[0, 0]
     assert without_o.tolist() == pytest.approx([NEVER, -1])
+
+
+def plain_attention() -> SpanAttention:
+    """Spans of two numbers plus their mean by attention, without projections, layers or norms."""
+    attention = SpanAttention(2, 1, 0.0)
+    with torch.no_grad():
+        for parameter in attention.parameters():
+            parameter.zero_()
+        attention.attention.in_proj_weight.copy_(torch.eye(2).repeat(3, 1))
+        attention.attention.out_proj.weight.copy_(torch.eye(2))
+    attention.first_norm = attention.second_norm = torch.nn.Identity()
+    return attention.eval()
+
+
+def test_spans_hear_others_by_hand() -> None:
+    attention = plain_attention()
+    span, others = torch.tensor([[[2**0.5, 0]]]), torch.tensor([[[log(3), 5], [0, 1.0]]])
+    # Products, over the root of 2, are log 3 and 0: three parts of the first and one of the other.
+    heard = (2**0.5 + 0.75 * log(3), 4)
+    assert attention(span, others)[0, 0].tolist() == pytest.approx(heard)
+    # Normalised this is (-1, 1), to which the layers add 10 / 2 in the first place: (4, 1).
+    with torch.no_grad():
+        attention.layers[0].weight[0] = torch.tensor([-10.0, 0])
+        attention.layers[3].weight[:, 0] = torch.tensor([0.5, 0])
+    attention.first_norm = torch.nn.LayerNorm(2)
+    assert attention(span, others)[0, 0].tolist() == pytest.approx((4, 1), rel=1e-4)
+    attention.second_norm = torch.nn.LayerNorm(2)
+    assert attention(span, others)[0, 0].tolist() == pytest.approx((1, -1), rel=1e-4)
+
+
+def test_spans_hear_those_of_their_own_sentence(model: Esd, monkeypatch) -> None:
+    size = (2**0.5 * log(3)) ** 0.5  # its square, over the root of 2, is log 3
+    states = looked_up(model, {"the": (0, 0), "old": (size, 0), "near": (0, 3)})
+    monkeypatch.setattr(model.encoder, "forward", lambda words: (states(words), 0 * states(words)))
+    model.start = model.end = model.joined = torch.nn.Identity()
+    model.in_sentence = plain_attention()
+    model.config = EsdConfig(model.config.encoder, longest=1)
+    support = (Sentence(("the", "old"), (Span(1, 2, "x"),)),)
+    batch = model.batch([Episode(("x",), support, (Sentence(("near",)),))])
+    places = zip(batch.spans.sentence.tolist(), batch.spans.start.tolist(), strict=True)
+    found = dict(zip(places, model.represent(batch).tolist(), strict=True))
+    assert found[0, 0] == pytest.approx((size / 2, 0))  # half of itself, half of "old"
+    assert found[0, 1] == pytest.approx((1.75 * size, 0))  # a quarter of "the", the rest of itself
+    assert found[1, 0] == pytest.approx((0, 6))  # nothing but itself
+
+
+def test_query_and_support_spans_hear_each_other(model: Esd, monkeypatch) -> None:
+    far = 2**0.5 * log(3)
+    with_spans(model, {"the": (0, 0), "old": (0, far), "near": (0, 1)}, monkeypatch)
+    model.across = plain_attention()
+    model.config = EsdConfig(model.config.encoder, longest=1)
+    query = (Sentence(("near",), (Span(0, 1, "x"),)),)
+    loss = model.loss(model.prepare([Episode(("x",), SUPPORT, query)], 1))
+    # The query span hears a quarter of O and three of x, and lies at 1 + 0.75 far; both of those
+    # hear it, and lie at 1 and 1 + far. The squares differ by (0.75^2 - 0.25^2) far^2 = log(3)^2.
+    assert loss.item() == pytest.approx(log(1 + exp(-(log(3) ** 2))), rel=1e-5)
 
 
 VECTORS = {"the": (0, 0), "old": (0, 2), "near": (0, 0.5), "seen": (0, 1.5), "today": (3, 0)}
