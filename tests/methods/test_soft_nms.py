@@ -67,6 +67,13 @@ def test_a_set_by_hand() -> None:
     assert soft_nms(spans, scores, SoftNmsConfig(decay=0.5, least=0.01)) == [0, 1, 2, 3]
 
 
+def test_spans_are_worth_what_they_are_in_their_best_order() -> None:
+    """The last span is in conflict with the two before it, which are not with each other."""
+    spans, scores = [(4, 5), (3, 4), (0, 3), (1, 4)], [1.0, 0.38, 0.6, 0.7]
+    # 1 + 0.7 + 0.6 / 2 is more than 1 + 0.38 + 0.6, and that more than 1 + 0.6 + 0.7 / 2.
+    assert soft_nms(spans, scores, SoftNmsConfig(decay=0.5, least=0.25)) == [0, 2, 3]
+
+
 def test_one_beam_takes_the_best_each_time() -> None:
     spans, scores = [(0, 2), (1, 3), (2, 4), (5, 6)], [0.8, 0.9, 0.7, 0.3]
     assert soft_nms(spans, scores, SoftNmsConfig(beams=1)) == [1, 3]
