@@ -49,7 +49,11 @@ def test_what_has_no_domains_is_refused(tmp_path: Path) -> None:
         read_domains(tmp_path)
     for part in ("train", "test"):
         write_sentences(tmp_path / f"{part}.conll", [Sentence((part,))], "conll")
-    with pytest.raises(DataError, match=r"2 domain\(s\) \(test, train\); give two or more"):
+    with pytest.raises(DataError, match="test, train are parts of one corpus and no domains"):
+        read_domains(tmp_path)
+    write_sentences(tmp_path / "chat.conll", [Sentence(("hello",))], "conll")
+    write_sentences(tmp_path / "music.conll", [Sentence(("jazz",), (Span(0, 1, "x"),))], "conll")
+    with pytest.raises(DataError, match="nothing is labelled in the domain 'chat'"):
         read_domains(tmp_path)
     put_slots(tmp_path, "music\nmusic\n")
     with pytest.raises(DataError, match="label:3: no label for the sentence on this line"):
@@ -69,8 +73,8 @@ def test_an_episode_has_every_type_and_other_sentences_to_ask_about() -> None:
 
 
 def test_a_domain_that_its_examples_use_up_is_refused() -> None:
-    with pytest.raises(DataError, match="leave none to ask about"):
-        domain_episode(synthetic.corpus(size=3), shots=9, queries=1, seed=0)
+    with pytest.raises(DataError, match=r"3 sentence\(s\) of the domain 'news' leave none"):
+        domain_episode(synthetic.corpus(size=3), shots=9, queries=1, seed=0, domain="news")
 
 
 def test_the_sample_has_intents_with_slots_to_spare() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command import spanproto
 
 from spanproto.errors import ConfigError, DataError, MissingExtraError, SpanProtoError
 from spanproto.experiments.cells import Grid
@@ -15,6 +16,7 @@ from spanproto.experiments.columns import COLUMNS, column_named
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.paper import grid_search, quick
 from spanproto.paper.grid_search import GRID_SEARCH, SPACE, TPE_SEARCH, trial_cell, validation_f1
+from spanproto.paper.page import QUICK
 from spanproto.paper.recipe import Bench
 from spanproto.paper.running import run_recipes
 from spanproto.paper.scores import Scores
@@ -39,14 +41,14 @@ def bench(tmp_path: Path, tiny_encoder: Path) -> Bench:
 def test_the_quick_form_tries_two_choices_and_two_more_when_called_again(bench: Bench) -> None:
     for trials in (2, 4):
         GRID_SEARCH.run(bench)
-        content = json.loads((bench.folder / "search" / "grid-search.news-1.json").read_text())
+        content = json.loads((bench.folder / "search" / "grid-search.news-1.12.json").read_text())
         assert len(content["trials"]) == trials
     table = GRID_SEARCH.page(Scores(bench.results)).tables[0]
-    assert table.title == "news-1: 4 trial(s), the best first"
+    assert table.title == "news-1, seed 12: 4 trial(s), the best first"
     f1 = [cells[-1] for name, cells in table.rows if name.startswith("trial")]
     assert f1 == sorted(f1, reverse=True)
     assert table.rows[-1][1][3:6] == ["200", "0.8", "3"]
-    assert (bench.folder / "search" / "grid-search.news-1.journal").exists()
+    assert (bench.folder / "search" / "grid-search.news-1.12.journal").exists()
 
 
 def test_a_choice_is_not_measured_twice(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,11 +85,13 @@ def test_a_trial_without_a_score_is_told_of(bench: Bench, monkeypatch: pytest.Mo
     monkeypatch.setattr(grid_search, "validation_f1", lambda *_: next(found))
     GRID_SEARCH.run(bench)
     table = GRID_SEARCH.page(Scores(bench.results)).tables[0]
-    assert table.title == "news-1: 1 trial(s), the best first, and 1 whose training diverged"
+    assert (
+        table.title == "news-1, seed 12: 1 trial(s), the best first, and 1 whose training diverged"
+    )
 
 
 def test_bad_data_end_the_search(bench: Bench) -> None:
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(DataError, match=r"[Nn]o such file"):
         GRID_SEARCH.run(replace(bench, quick=False, columns=("news-5",)))
 
 
@@ -118,7 +122,7 @@ def test_tpe_keeps_a_study_of_its_own(bench: Bench, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(grid_search, "validation_f1", lambda *_: 50.0)
     TPE_SEARCH.run(bench)
     assert [path.name for path in sorted((bench.folder / "search").glob("*.json"))] == [
-        "tpe-search.news-1.json"
+        "tpe-search.news-1.12.json"
     ]
     assert GRID_SEARCH.page(Scores(bench.results)).tables == []
 
@@ -130,6 +134,48 @@ def test_a_study_goes_on_with_its_own_encoder_alone(
     TPE_SEARCH.run(bench)
     with pytest.raises(ConfigError, match="measured with the encoder"):
         TPE_SEARCH.run(replace(bench, encoder="another"))
+
+
+def test_a_study_goes_on_with_its_own_data_alone(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> float:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grid_search, "validation_f1", stop)
+    with pytest.raises(KeyboardInterrupt):  # before the first trial ends
+        TPE_SEARCH.run(bench)
+    train = bench.data / column_named("news-1").data["train"][0]
+    train.write_text(train.read_text("utf-8") + "\n", "utf-8")
+    with pytest.raises(ConfigError, match="measured with data of SHA-256"):
+        TPE_SEARCH.run(bench)
+
+
+def test_every_seed_has_a_study(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(
+        grid_search, "validation_f1", lambda grid, tested, seed, *_: asked.append(seed) or 50.0
+    )
+    TPE_SEARCH.run(replace(bench, seeds=(12, 21)))
+    assert asked == [12, 12, 21, 21]
+    page = TPE_SEARCH.page(Scores(bench.results))
+    for table, seed in zip(page.tables, (12, 21), strict=True):
+        assert table.title == f"news-1, seed {seed}: 2 trial(s), the best first"
+    assert len(page.remarks) == 2
+    assert "the best choice so far, one of 2 alike, has T' " in page.remarks[0]
+    assert "2 of 12,600 choices have been tried" in page.remarks[0]
+
+
+def test_the_command_searches_by_tpe(tmp_path: Path, tiny_encoder: Path) -> None:
+    quick_form = ("--quick", "--encoder", tiny_encoder, "-o", tmp_path)
+    done = spanproto("paper", "tpe-search", *quick_form)
+    assert done.returncode == 0, done.stderr
+    assert QUICK in done.stdout
+    content = json.loads((tmp_path / "paper" / "search" / "tpe-search.news-1.12.json").read_text())
+    assert content["quick"]
+    assert len(content["trials"]) == 2
+    trials = list((tmp_path / "paper" / "cells" / "news-1-valid").glob("trial-*.12.json"))
+    assert len(trials) == 2
 
 
 def test_without_optuna_the_extra_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ TABLE = Table(
         (Entry(47.7, (40.25,), comparable=False), "47.70 → 40.25"),
         (Entry(48.21, absent="no data"), "48.21 → no data"),
         (Entry(None, (0.0,)), "0.00"),
+        (Entry(None, (34.11,), among_published=True), "– → 34.11"),
         (Entry(), "not run yet"),
     ],
 )
@@ -48,6 +49,9 @@ def test_a_table_as_markdown_text_and_values() -> None:
     assert one["News"]["seeds"] == [40.0, 42.0]
     assert one["News"]["difference"] == pytest.approx(-6.7)
     assert other == {"system": "other", "News": Entry(46.09).to_dict(), "note": 1.5}
+    keyed = Table(("", "News (CoNLL-03)"), [("one", [1.5])], keys=("", "news-1"))
+    assert keyed.to_dict()["rows"] == [{"name": "one", "news-1": 1.5}]
+    assert Entry(14.13 + 1e-9).to_dict()["published"] == 14.13
 
 
 def test_a_page_has_everything_in_order() -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from command import refused, spanproto
 
+from spanproto.experiments import cells
+from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.columns import column_named
+from spanproto.experiments.scoring import Scoring
 from spanproto.paper import RECIPES
 from spanproto.paper.page import QUICK
 
@@ -119,9 +122,34 @@ def test_a_stopped_recipe_says_how_to_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("spanproto.paper.running.run_recipes", stop)
-    done = spanproto("paper", "drawings", "--quick", "-o", tmp_path)
+    done = spanproto("paper", "datasets", "--quick", "-o", tmp_path)
     assert done.returncode == 130
     assert done.stderr == "stopped; the same command goes on where it stood\n"
+
+
+def test_a_recipe_that_was_stopped_goes_on_with_what_is_left(
+    tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored: list[str] = []
+
+    def score_some(
+        grid: Grid, cell: Cell, column: object, source: str, scorings: list[Scoring], *rest: object
+    ) -> object:
+        if len(scored) == stop_after:
+            raise KeyboardInterrupt
+        scored.extend(scoring.name for scoring in scorings)
+        return really_score(grid, cell, column, source, scorings, *rest)
+
+    really_score = cells._score
+    monkeypatch.setattr(cells, "_score", score_some)
+    command = ("paper", "margin", "--quick", "--encoder", tiny_encoder, "-o", tmp_path)
+    stop_after = 4  # in the middle of a training's scores
+    assert spanproto(*command).returncode == 130
+    kept = {path.name for path in (tmp_path / "paper" / "cells" / "news-1").iterdir()}
+    assert len(kept) == 4
+    stop_after = -1
+    assert spanproto(*command).returncode == 0
+    assert len(scored) == len(set(scored)) == 18
 
 
 def test_a_folder_without_corpora_is_no_count(tmp_path: Path) -> None:
@@ -160,10 +188,48 @@ def test_quick_figures_are_marked_wherever_they_are_written(results: Path, tmp_p
 def test_quick_figures_are_not_taken_for_results(results: Path) -> None:
     sample = ("--data", results / "sample", "--encoder", "tiny", "-o", results)
     assert "the two do not mix" in refused(spanproto("paper", "boundary-matrix", *sample))
-    counted = spanproto("paper", "datasets", *sample)
-    assert counted.returncode == 2
-    assert "the two do not mix" in counted.stderr
-    assert QUICK in counted.stdout
+    before = (results / "paper" / "datasets.md").read_text("utf-8")
+    assert "the two do not mix" in refused(spanproto("paper", "datasets", *sample))
+    assert (results / "paper" / "datasets.md").read_text("utf-8") == before
+
+
+@pytest.mark.parametrize(
+    "name", ["crossdomain", "datasets", "nested", "slot-filling", "tpe-search"]
+)
+def test_the_quick_form_leaves_a_folder_of_results_alone(
+    name: str, tmp_path: Path, tiny_encoder: Path
+) -> None:
+    score = tmp_path / "fewnerd" / "intra-5w5" / "spanproto.87.json"  # a cell of no quick recipe
+    score.parent.mkdir(parents=True)
+    model = {"config": {"encoder": {"name": "models/mpnet-base"}}}
+    score.write_text(json.dumps({"micro": {"f1": 50.0}, "provenance": {}, "model": model}))
+    quick = ("--quick", "--encoder", tiny_encoder, "-o", tmp_path)
+    assert "the two do not mix" in refused(spanproto("paper", name, *quick))
+    assert "the two do not mix" in refused(spanproto("paper", name, "--draw-only", *quick))
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [score]
+
+
+def test_another_encoder_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
+    score = tmp_path / "fewnerd" / "intra-5w5" / "spanproto.87.json"
+    score.parent.mkdir(parents=True)
+    model = {"config": {"encoder": {"name": "models/mpnet-base"}}}
+    score.write_text(json.dumps({"micro": {"f1": 50.0}, "model": model}))
+    other = refused(spanproto("paper", "crossdomain", "--data", tmp_path, "-o", tmp_path))
+    assert "with the encoder 'mpnet-base', and now it is 'bert-base-uncased'" in other
+    assert "name that one by --encoder mpnet-base, or" in other
+
+
+def test_a_score_file_that_was_cut_off_is_named(tmp_path: Path) -> None:
+    score = tmp_path / "baselines" / "news-1" / "protobert.12.json"
+    score.parent.mkdir(parents=True)
+    for text in ('{"micro": {"f', "[1]", '{"micro": {"f1": 1.0}}'):
+        score.write_text(text)
+        shown = refused(spanproto("paper", "crossdomain", "--draw-only", "-o", tmp_path))
+        assert "protobert.12.json: " in shown
+    origin = {"seed": 12, "hardware": {"gpu": None, "cpu": "a CPU"}}
+    score.write_text(json.dumps({"provenance": origin}))
+    shown = refused(spanproto("paper", "crossdomain", "--draw-only", "-o", tmp_path))
+    assert "has no figure micro.f1" in shown
 
 
 def test_some_systems_alone_are_run(tmp_path: Path, tiny_encoder: Path) -> None:
@@ -208,6 +274,26 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     wrong = said("crossdomain", "--quick", "--systems", "spanprto")
     assert "trains no system 'spanprto'; did you mean 'spanproto'?" in wrong
     assert "no system 'nnshot'" in said("crossdomain", "--quick", "--systems", "nnshot")
+    assert "--seeds: ',' names none" in said(*there, "--seeds", ",")
+    assert "has no inter-5w5, but" in said("margin", "--quick", "--columns", "inter-5w5")
+
+
+def test_what_measures_nothing_needs_no_data(tmp_path: Path) -> None:
+    done = spanproto("paper", "drawings", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"wrote {tmp_path / 'paper/drawings.md'} and " in done.stdout
+
+
+def test_all_may_stand_among_other_names(tmp_path: Path) -> None:
+    done = spanproto("paper", "margin", "all", "--draw-only", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "paper").glob("*.md"))) == len(RECIPES)
+
+
+def test_columns_may_be_those_of_one_of_the_recipes(tmp_path: Path) -> None:
+    nested = ("--columns", "nested-sample-1", "--systems", "none")
+    said = refused(spanproto("paper", "fewnerd", "nested", "--quick", *nested, "-o", tmp_path))
+    assert "trains no system 'none'" in said  # so the column is one
 
 
 def test_one_recipe_that_fails_keeps_no_page_from_being_written(tmp_path: Path) -> None:

@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 
+from spanproto.experiments.columns import COLUMNS
+from spanproto.paper import RECIPES
 from spanproto.paper.ablation import FEWNERD as ABLATION
 from spanproto.paper.ablation import SHORT
 from spanproto.paper.comparison import Row, averages, comparison, comparison_table, remarks
 from spanproto.paper.errors import Errors
+from spanproto.paper.hyper_parameters import THRESHOLDS, HyperParameters
 from spanproto.paper.margin import Margin
 from spanproto.paper.page import Entry
+from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
-from spanproto.paper.sweeps import Best, Series, best_setting, columns_with, sweep_table
+from spanproto.paper.sweeps import Best, Series, best_settings, columns_with, sweep_table
 
 
 def put(results: Path, place: str, f1: float, seed: int = 12, **more: Any) -> Path:
@@ -80,9 +84,10 @@ def test_systems_by_columns_with_a_sentence_on_each(tmp_path: Path) -> None:
         "50.00 → 20.00 (−30.00)",
     ]
     assert remarks(rows, [left, right]) == [
-        "ESD: on average over 3 figures 11.3 points below the published figure (−30.0 to +6.0); "
-        "of another encoder."
+        "ESD: on average over 3 figures 11.3 points below the published figure (−30.0 on News "
+        "(CoNLL-03) 5-shot to +6.0 on Wiki (GUM) 1-shot); of another encoder."
     ]
+    assert left.to_dict()["rows"][0].keys() == {"system", "news-1", "wiki-1", "mean"}
 
 
 def test_an_average_is_one_of_all_its_columns(tmp_path: Path) -> None:
@@ -113,7 +118,7 @@ def test_a_mean_over_columns_keeps_the_spread_of_the_seeds(tmp_path: Path) -> No
     table = comparison_table(
         Scores(tmp_path), [Row("esd", "ESD")], ("news-1", "wiki-1"), with_mean=True
     )
-    assert table.texts()[1][-1] == "32.00 ± 2.83"
+    assert table.texts()[1][-1] == "– → 32.00 ± 2.83"
 
 
 def test_leaving_a_part_out_costs_something_there_and_here(tmp_path: Path) -> None:
@@ -128,7 +133,8 @@ def test_leaving_a_part_out_costs_something_there_and_here(tmp_path: Path) -> No
     )
     assert margin.startswith(
         "w/o margin-based learning: costs 5.3 points in the paper and gains 1.0 points here, "
-        "beside the model that rejects beyond r; "
+        "beside the model that rejects beyond r, and costs 1.0 points beside the first row; F1 is "
+        "9.1 points below the published figure; neither the loss nor the rejection is there"
     )
 
 
@@ -140,7 +146,94 @@ def test_the_margins_stand_beside_the_paper_s_averages(tmp_path: Path) -> None:
     assert whole.texts()[1][3] == "26.82 → 20.00 (−6.82)"
     assert whole.texts()[2][3] == "33.53 → not run yet (1 of 4 columns)"
     assert news.texts()[1][1] == "20.00"
-    assert "the best r is 1 (of 2 of 6 run so far) here" in page.remarks[0]
+    assert [table.title for table in page.tables] == ["averages", "News (CoNLL-03) 1-shot"]
+    (average,) = page.remarks  # nothing is said of the best of some
+    assert average.startswith("r = 1: 6.8 points below the published figure; ")
+
+
+def test_the_best_of_a_whole_sweep_stands_beside_the_paper_s(tmp_path: Path) -> None:
+    for margin, f1 in zip(range(1, 7), (10.0, 40.001, 37.7, 40.0, 20.0, 0.0), strict=True):
+        put(tmp_path, f"paper/cells/news-1/margin-{margin}", f1)
+    page = Margin().page(Scores(tmp_path))
+    assert page.tables[1].texts()[3][1] == "47.70 → 37.70 (−10.00)"
+    chosen, best = page.remarks
+    assert chosen.startswith(
+        "News (CoNLL-03) 1-shot, r = 3: 10.0 points below the published figure; "
+    )
+    assert "the best r is 2 and 4 alike (F1 40.00) here, and the best r is 2 in the paper" in best
+
+
+def test_a_setting_that_another_table_needs_is_no_sweep(tmp_path: Path) -> None:
+    for column in ("news-1", "wiki-1", "inter-5w1"):
+        put(tmp_path, f"paper/cells/{column}/theta-0.50", 50.0)
+        put(tmp_path, f"paper/cells/{column}/margin-3", 50.0)
+    page = HyperParameters().page(Scores(tmp_path))
+    assert page.tables == page.remarks == []
+    assert page.setting.endswith("Not run yet.")
+    assert len(Margin().page(Scores(tmp_path)).tables) == 1
+    assert Margin().page(Scores(tmp_path)).remarks == []
+
+
+def test_curves_say_where_they_are_highest_once_they_are_whole(tmp_path: Path) -> None:
+    figures = dict.fromkeys(THRESHOLDS, 13.33)
+    for theta, name in THRESHOLDS.items():
+        found = {"f1": 20.0}
+        put(tmp_path, f"paper/cells/wiki-1/{name}", figures[theta], extraction=found)
+        page = HyperParameters().page(Scores(tmp_path))
+        assert bool(page.remarks) == (theta == "0.95")
+    (table,) = page.tables
+    assert table.title == "Wiki (GUM) 1-shot, theta (T = unknown)"
+    assert "every theta has the same F1 (13.33) here" in page.remarks[0]
+    put(tmp_path, "paper/cells/wiki-1/theta-0.50", 14.0, extraction=found)
+    (remark,) = HyperParameters().page(Scores(tmp_path)).remarks
+    assert "the best theta is 0.50 (F1 14.00) here" in remark
+    assert "where 0.80 has 13.33 here; the two-sided loss" in remark
+
+
+def test_a_picture_is_drawn_of_any_column_that_was_run_with_the_spread_of_its_seeds(
+    tmp_path: Path,
+) -> None:
+    for seed in (12, 21):
+        for name in THRESHOLDS.values():
+            for ending in ("", "-adapted"):
+                place = f"paper/cells/wiki-1/{name}{ending}"
+                put(tmp_path, place, float(seed), seed, extraction={"f1": 40.0})
+    recipe = HyperParameters()
+    ((name, figure),) = recipe.figures(Scores(tmp_path)).items()
+    assert name == "hyper-parameters-wiki-1"
+    assert name in recipe.pictures
+    (axes,) = figure.axes
+    assert "$T$" in axes.get_xlabel()
+    assert axes.collections  # what lies a deviation around the curves
+
+
+RECIPES_WITH_ROWS = [RECIPES[name] for name in ("fewnerd", "crossdomain", "errors", "margin")] + [
+    RECIPES[name] for name in ("ablation", "ablation-fewnerd", "ablation-crossdomain")
+]
+
+
+@pytest.mark.parametrize("recipe", RECIPES_WITH_ROWS, ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("f1", [0.0, 30.0, 100.0])
+def test_every_row_with_a_difference_has_a_sentence(
+    tmp_path: Path, recipe: Recipe, f1: float
+) -> None:
+    wrong = {"count": 10, "fp_span": 70.0, "fp_type": 30.0}
+    bench = Bench(tmp_path, "tiny", columns=tuple(COLUMNS))
+    for cell in recipe.cells(bench):
+        for scoring in cell.scorings:
+            put(tmp_path, f"paper/cells/{cell.column}/{scoring.name}", f1, false_positives=wrong)
+    page = recipe.page(Scores(tmp_path))
+    differing = {
+        (table.title, row)
+        for table in page.tables
+        for row, cells in table.rows
+        for cell in cells
+        if isinstance(cell, Entry) and cell.difference is not None
+    }
+    assert differing
+    for title, row in differing:
+        named = {f"{row}:", f"{title}, r = {row}:"}
+        assert any(remark.startswith(tuple(named)) for remark in page.remarks), row
 
 
 def test_shares_of_false_positives(tmp_path: Path) -> None:
@@ -156,14 +249,18 @@ def test_shares_of_false_positives(tmp_path: Path) -> None:
         "61.40 → 70.00",  # the published shares add up to 72.30
         "10.90 → 30.00",
     ]
-    (esd, _) = page.remarks
-    assert esd.startswith("ESD: false positives are wrong in their types")
+    _, esd, spanproto, _ = page.remarks
+    assert esd.startswith(
+        "ESD: F1 is 6.5 points below the published figure, as in Table 2; its false positives are "
+        "wrong in their types more often than published, by 2.8 points"
+    )
+    assert "70.0 % of its false positives are wrong in their boundaries" in spanproto
     nnshot = next(cells for name, cells in page.tables[0].rows if name == "NNShot")
     assert [str(cell) for cell in nnshot][1:] == ["84.70 → none", "15.30 → none"]
     assert "DecomMeta (123.01) and SpanProto (72.30)" in page.remarks[-1]
 
 
-@pytest.mark.parametrize("run", [(), ("1", "3")])
+@pytest.mark.parametrize("run", [(), ("1",), ("1", "3"), ("1", "2", "3")])
 def test_a_sweep_has_a_best_setting(tmp_path: Path, run: tuple[str, ...]) -> None:
     for setting in run:
         put(tmp_path, f"paper/cells/news-1/margin-{setting}", float(setting))
@@ -172,5 +269,6 @@ def test_a_sweep_has_a_best_setting(tmp_path: Path, run: tuple[str, ...]) -> Non
     assert [cells[0] for _, cells in table.rows] == [
         Entry(None, (float(setting),) if setting in run else ()) for setting in "123"
     ]
-    assert best_setting(table, "F1") == (Best("3", 3.0, 2, 3) if run else None)
-    assert columns_with(scores, names.values()) == (["news-1"] if run else [])
+    best = Best(("3",), 3.0, 3) if len(run) == 3 else None  # of some there is no best
+    assert best_settings(table, "F1") == best
+    assert columns_with(scores, names.values()) == (["news-1"] if len(run) > 1 else [])

@@ -5,8 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command import spanproto
 
-from spanproto.errors import DataError
+from spanproto.errors import ConfigError, DataError
+from spanproto.paper.page import QUICK
 from spanproto.paper.recipe import Bench
 from spanproto.paper.scores import Scores
 from spanproto.paper.slot_filling import SlotFilling, _columns
@@ -54,6 +56,45 @@ def test_a_user_s_data_are_used_where_given(bench: Bench, monkeypatch: pytest.Mo
     assert [episode.types for episode in episodes] == [("music",)] * 3
     assert len(episodes[0].support) == 1
     assert len(episodes[0].query) == 11
+
+
+def test_the_command_marks_the_quick_form(tmp_path: Path, tiny_encoder: Path) -> None:
+    one = ("--columns", "slots-1-play_music")
+    quick = ("--quick", "--encoder", tiny_encoder, "-o", tmp_path)
+    done = spanproto("paper", "slot-filling", *one, *quick)
+    assert done.returncode == 0, done.stderr
+    assert QUICK in done.stdout
+    assert QUICK in (tmp_path / "paper" / "slot-filling.md").read_text("utf-8")
+    files = sorted(path.name for path in (tmp_path / "paper" / "cells").rglob("*.json"))
+    assert files == ["spanproto-adapted.12.json", "spanproto.12.json"]
+    (remark,) = SlotFilling().page(Scores(tmp_path)).remarks
+    assert "on average over 1 domain(s)" in remark
+
+
+def test_scores_of_other_data_are_not_taken(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(bench.results)
+    folders = []
+    monkeypatch.setattr(
+        "spanproto.paper.slot_filling.run_own_cells",
+        lambda grid, cells, workers: folders.append(grid.data),
+    )
+    full = replace(bench, quick=False, columns=("slots-1-music",))
+    for name in ("weather", "music"):
+        rows = "".join(f"{name}{at}\tB-{name}\nplease\tO\n\n" for at in range(3))
+        (bench.data / f"{name}.conll").write_text(rows)
+    SlotFilling().run(full)  # though there are too few sentences for 5 shots
+    origin = {"data_config": {"root": str(folders[0]), "train": []}}
+    for scoring in ("spanproto", "spanproto-adapted"):
+        path = bench.folder / "cells" / "slots-1-music" / f"{scoring}.12.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        name = {"config": {"encoder": {"name": bench.encoder}}}
+        path.write_text(json.dumps({"model": {**name, "origin": origin}}))
+    SlotFilling().run(full)
+    (bench.data / "weather.conll").write_text("sun\tB-weather\nplease\tO\n\nrain\tB-weather\n\n")
+    with pytest.raises(ConfigError, match="measured on other data in domains"):
+        SlotFilling().run(full)
+    with pytest.raises(DataError, match="domain 'music' leave none to ask about"):
+        SlotFilling().run(replace(full, columns=("slots-5-music",)))
 
 
 def test_a_domain_never_trains_the_model_that_it_tests() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spanproto.cli.options import Device
-from spanproto.errors import ConfigError, MissingExtraError, SpanProtoError
+from spanproto.errors import ConfigError, MissingExtraError
 
 if TYPE_CHECKING:
     from spanproto.paper.recipe import Bench, Recipe
@@ -51,6 +51,7 @@ def paper(
     """List the paper's tables and figures, or run some: what is there is not run again."""
     from spanproto.display import table
     from spanproto.paper import RECIPES, recipe_named
+    from spanproto.paper.quick import write_sample
     from spanproto.paper.writing import write_report
 
     if not names and not report:
@@ -61,16 +62,28 @@ def paper(
         typer.echo("\n".join(table([heading, *rows])))
         return
     results = output or Path("runs/paper-quick" if quick else "results")
-    recipes = [recipe_named(name) for name in (RECIPES if names == ["all"] else names or ())]
+    recipes = [recipe_named(name) for name in (RECIPES if "all" in (names or ()) else names or ())]
     failures: list[Exception] = []
-    if recipes and not draw_only:
+    if draw_only and quick:
+        _refuse_mixture(results, None, quick=True)
+    if not draw_only and any(recipe.reads_data for recipe in recipes):
         from spanproto.paper.running import run_recipes
 
         bench = _quick_bench(results, encoder) if quick else _bench(data, results, encoder)
-        bench = replace(bench, columns=_listed(columns), systems=_listed(systems))
-        bench = replace(bench, workers=workers, device=device)
+        bench = replace(
+            bench,
+            columns=_listed("--columns", columns),
+            systems=_listed("--systems", systems),
+            workers=workers,
+            device=device,
+        )
         if seeds:
-            bench = replace(bench, seeds=tuple(map(_seed, _listed(seeds))))
+            bench = replace(bench, seeds=tuple(map(_seed, _listed("--seeds", seeds))))
+        _refuse_unknown_columns(recipes, bench)
+        trained_with = bench.encoder if any(recipe.trains for recipe in recipes) else None
+        _refuse_mixture(results, trained_with, quick=quick)
+        if quick:
+            write_sample(bench.data)
         try:
             failures = run_recipes(recipes, bench)
         except KeyboardInterrupt:
@@ -114,13 +127,37 @@ def _quick_bench(results: Path, encoder: str | None) -> "Bench":
     from spanproto.paper import quick
     from spanproto.paper.recipe import Bench
 
-    sample = results / "sample"
-    quick.write_sample(sample)
-    return Bench(sample, encoder or quick.ENCODER, results, quick=True)
+    return Bench(results / "sample", encoder or quick.ENCODER, results, quick=True)
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+def _refuse_unknown_columns(recipes: "list[Recipe]", bench: "Bench") -> None:
+    """Complain of columns that neither the benchmarks nor the recipes have, or the sample lacks."""
+    from spanproto.experiments.columns import COLUMNS, column_named
+    from spanproto.paper import quick
+
+    for name in bench.columns:
+        if bench.quick and name in COLUMNS and name not in quick.COLUMNS:
+            raise ConfigError(
+                f"--columns: the sample of the quick form has no {name}, but "
+                f"{' and '.join(quick.COLUMNS)}; leave --columns or --quick out"
+            )
+        if name not in COLUMNS and not any(recipe.takes(name, bench) for recipe in recipes):
+            column_named(name)
+
+
+def _refuse_mixture(results: Path, encoder: str | None, *, quick: bool) -> None:
+    """Complain before anything is written that would stand beside figures of another kind."""
+    from spanproto.experiments.setups import refuse_mixture
+    from spanproto.paper.scores import Scores
+
+    refuse_mixture(Scores(results).all_files(), encoder=encoder, quick=quick)
+
+
+def _listed(option: str, text: str) -> tuple[str, ...]:
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    if text and not found:
+        raise ConfigError(f"{option}: {text!r} names none; write them one after the other, as a,b")
+    return found
 
 
 def _seed(text: str) -> int:
@@ -136,13 +173,12 @@ def _show(recipe: "Recipe", results: Path, quick: bool) -> None:
 
     try:
         pictures = draw_recipe(recipe, results, quick=quick)
-    except SpanProtoError as error:
+    except MissingExtraError as error:
         pictures = []
-        remedy = ", or draw elsewhere with --draw-only"
-        hint = remedy if isinstance(error, MissingExtraError) else ""
-        typer.echo(f"not drawn: {error}{hint}", err=True)
+        typer.echo(f"not drawn: {error}, or draw elsewhere with --draw-only", err=True)
     page, quick = write_recipe(recipe, results, quick=quick)
     parts = [f"{recipe.title.upper()}: {recipe.place}", *([QUICK] if quick else [])]
     typer.echo("\n\n".join([*parts, page.to_text()]) + "\n")
-    for path in (results / "paper" / f"{recipe.name}.md", *pictures):
-        typer.echo(f"wrote {path}")
+    page_path = results / "paper" / f"{recipe.name}.md"
+    for path, other in ((page_path, ".json"), *((picture, ".svg") for picture in pictures)):
+        typer.echo(f"wrote {path} and {path.with_suffix(other)}")

@@ -5,7 +5,7 @@ queries, as Hou et al. (2020) draw them for slot filling.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -30,12 +30,24 @@ def read_domains(folder: Path) -> dict[str, list[Sentence]]:
     domains: dict[str, dict[tuple[str, ...], Sentence]] = {}
     for domain, sentence in found:
         domains.setdefault(domain, {}).setdefault(sentence.words, sentence)
-    if len(domains) < 2 or domains.keys() <= _PARTS:
-        raise DataError(
-            f"{folder}: {len(domains)} domain(s) ({', '.join(domains) or 'no files'}); give two or "
-            "more, by seq.in, seq.out and label, or as .conll files named after them"
-        )
+    _check(folder, domains)
     return {domain: list(sentences.values()) for domain, sentences in sorted(domains.items())}
+
+
+def _check(folder: Path, domains: Mapping[str, Mapping[tuple[str, ...], Sentence]]) -> None:
+    """Complain if there are not several domains with something labelled in each."""
+    named = ", ".join(domains) or "no files"
+    remedy = "give two or more, by seq.in, seq.out and label, or as .conll files named after them"
+    if domains and domains.keys() <= _PARTS:
+        raise DataError(f"{folder}: {named} are parts of one corpus and no domains of it; {remedy}")
+    if len(domains) < 2:
+        raise DataError(f"{folder}: {len(domains)} domain(s) ({named}); {remedy}")
+    for domain, sentences in domains.items():
+        if not any(sentence.spans for sentence in sentences.values()):
+            raise DataError(
+                f"{folder}: nothing is labelled in the domain {domain!r}; label some of its "
+                "sentences, or leave the domain out"
+            )
 
 
 def _by_label(files: Iterable[Path]) -> Iterator[tuple[str, Sentence]]:
@@ -61,15 +73,20 @@ def _by_name(folder: Path) -> Iterator[tuple[str, Sentence]]:
                 yield first.partition(".")[0], sentence
 
 
-def domain_episode(sentences: Sequence[Sentence], shots: int, queries: int, seed: int) -> Episode:
-    """All types of a domain, `shots` or more examples of each, and so many other sentences."""
+def domain_episode(
+    sentences: Sequence[Sentence], shots: int, queries: int, seed: int, domain: str = ""
+) -> Episode:
+    """All types of a domain, `shots` or more examples of each, and so many other sentences.
+
+    The name of the domain is for complaints.
+    """
     support = few_shot_support(sentences, shots, seed)
     shown = {sentence.words for sentence in support}
     rest = [sentence for sentence in sentences if sentence.words not in shown]
     if not rest:
         raise DataError(
-            f"{len(sentences)} sentence(s) of a domain leave none to ask about after {shots} "
-            "example(s) of each type; give more sentences or fewer shots"
+            f"{len(sentences)} sentence(s) of the domain {domain!r} leave none to ask about after "
+            f"{shots} example(s) of each type; give more sentences or fewer shots"
         )
     query = random.Random(f"{seed}/query").sample(rest, min(queries, len(rest)))
     types = sorted({span.label for sentence in sentences for span in sentence.spans})

@@ -18,6 +18,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
+from spanproto.errors import ConfigError
 from spanproto.experiments.workers import side_by_side
 
 Space = Mapping[str, Sequence[float]]
@@ -41,8 +42,13 @@ class EveryChoice(GridSampler):
         """Nothing: Optuna would stop its own loop after the last choice, and here is none."""
 
 
-def open_study(path: Path, space: Space, sampler: SamplerName) -> optuna.Study:
-    """The study in a file, or a new one."""
+def open_study(
+    path: Path, space: Space, sampler: SamplerName, setup: Mapping[str, str] | None = None
+) -> optuna.Study:
+    """The study in a file, or a new one.
+
+    `setup` is what all its trials have in common, by name: a study of another one is refused.
+    """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     path.parent.mkdir(parents=True, exist_ok=True)
     study = optuna.create_study(
@@ -51,6 +57,15 @@ def open_study(path: Path, space: Space, sampler: SamplerName) -> optuna.Study:
         direction="maximize",
         load_if_exists=True,
     )
+    for what, here in (setup or {}).items():
+        there = study.user_attrs.get(what, here)
+        if there != here:
+            raise ConfigError(
+                f"{path}: measured with {what} {there!r}, and now it is {here!r}; give --output "
+                "another folder for another study"
+            )
+        if what not in study.user_attrs:
+            study.set_user_attr(what, here)
     # A sampler with the seed of the last time would draw what it drew then.
     seed = len(study.trials)
     study.sampler = (

@@ -5,17 +5,19 @@ data and training as what is added; the pages would set them side by side.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spanproto.errors import ConfigError
+from spanproto.errors import ConfigError, DataError
 from spanproto.experiments.columns import COLUMNS
 from spanproto.provenance import sha256
 
 if TYPE_CHECKING:
     from spanproto.experiments.cells import Cell, Grid
+
+_ENCODER = "the encoder"
 
 
 class Compared(NamedTuple):
@@ -26,24 +28,40 @@ class Compared(NamedTuple):
     here: Any
 
 
+def read_score_file(path: Path) -> dict[str, Any]:
+    """The content of a score file; what is no JSON object is complained of."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        raise DataError(
+            f"{path}: no score file, or one that was cut off; delete it to measure it again"
+        )
+    return content
+
+
+def refuse_mixture(paths: Iterable[Path], *, encoder: str | None, quick: bool) -> None:
+    """Complain if any of the score files is of another encoder, or is quick and the others not.
+
+    They would stand on one page with what is measured now. Without an encoder nothing is trained.
+    """
+    for path in paths:
+        content = read_score_file(path)
+        refuse_other_form(path, content, quick=quick)
+        if encoder is not None and content.get("model") is not None:
+            _refuse_difference(path, _encoders(content, encoder))
+
+
 def refuse_other_setup(path: Path, grid: "Grid", cell: "Cell") -> None:
     """Complain if the score in the file was measured in another way than the grid's and cell's."""
-    content = json.loads(path.read_text("utf-8"))
-    refuse_quick_mixture(path, content, quick=grid.quick)
+    content = read_score_file(path)
+    refuse_other_form(path, content, quick=grid.quick)
     for compared in _compared(content, grid, cell):
         _refuse_difference(path, compared)
 
 
-def refuse_other_study(path: Path, grid: "Grid") -> None:
-    """Complain if the study that the file sums up has trials of another encoder or form."""
-    if path.exists():
-        content = json.loads(path.read_text("utf-8"))
-        refuse_quick_mixture(path, content, quick=grid.quick)
-        here = Path(grid.encoder).name
-        _refuse_difference(path, Compared("the encoder", content.get("encoder", here), here))
-
-
-def refuse_quick_mixture(path: Path, content: dict[str, Any], *, quick: bool) -> None:
+def refuse_other_form(path: Path, content: dict[str, Any], *, quick: bool) -> None:
     """Complain if the file is of the quick form and what is wanted is not, or the reverse."""
     if content.get("quick", False) != quick:
         forms = ("in full", "in the quick form")
@@ -56,10 +74,16 @@ def refuse_quick_mixture(path: Path, content: dict[str, Any], *, quick: bool) ->
 def _refuse_difference(path: Path, compared: Compared) -> None:
     what, there, here = compared
     if there != here:
+        same = f"name that one by --encoder {there}, or " if what == _ENCODER else ""
         raise ConfigError(
-            f"{path}: measured with {what} {there!r}, and now it is {here!r}; give --output "
+            f"{path}: measured with {what} {there!r}, and now it is {here!r}; {same}give --output "
             "another folder to measure it anew"
         )
+
+
+def _encoders(content: dict[str, Any], named: str) -> Compared:
+    there = content["model"]["config"]["encoder"]["name"]
+    return Compared(_ENCODER, Path(there).name, Path(named).name)
 
 
 def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[Compared]:
@@ -69,8 +93,7 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
     model = content.get("model")
     if model is not None:
         named = cell.run.get("model", {}).get("encoder", {}).get("name", grid.encoder)
-        there = model["config"]["encoder"]["name"]
-        yield Compared("the encoder", Path(there).name, Path(named).name)
+        yield _encoders(content, named)
         trained = (model["origin"] or {}).get("training_config", {})
         wanted = {**cell.run.get("training", {}), **grid.training}
         for key in sorted(wanted.keys() & trained.keys()):

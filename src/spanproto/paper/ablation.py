@@ -10,16 +10,17 @@ from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import spanproto_cell
 from spanproto.paper import published
 from spanproto.paper.comparison import (
-    F1,
     Row,
     averages,
     comparison,
     comparison_table,
+    differences,
+    distance,
     remarks,
 )
-from spanproto.paper.page import Page
+from spanproto.paper.page import Page, Table
 from spanproto.paper.recipe import Bench, Recipe
-from spanproto.paper.scores import Scores
+from spanproto.paper.scores import F1, Scores
 from spanproto.paper.variants import (
     PLAIN,
     SWEEP_COLUMNS,
@@ -57,14 +58,19 @@ _NAMES = {
     "no-classifier": "w/o mention classifier (K-means)",
     "no-margin": "w/o margin-based learning",
 }
-_DECISION = "All rows, fine-tuned or not, decide by the paper's two thresholds."
+_DECISION = (
+    "Whatever has an extractor takes the spans above its threshold of 0.50, and rejects none for "
+    "its distance unless the row says so. Without an extractor, words are labelled, or all short "
+    "spans are scored by their distance to the prototypes."
+)
 _WHY = {
     PLAIN: "no span is rejected here, and the candidates are the extractor's own",
     REJECTING: "spans farther than r = 3 from every prototype are dropped, as in the paper",
     "no-extractor": "three of the paper's four averages of this row are ProtoBERT's",
     "all-spans": "the paper has no such row; without boundaries all short spans compete",
     "no-classifier": "the clusters begin at the means of the types, which keeps their names",
-    "no-margin": "only the loss is left out, since nothing is rejected with it either",
+    "no-margin": "neither the loss nor the rejection is there, of which the first row of the table "
+    "lacks the rejection alone",
 }
 _NEEDS = {"sklearn": "plots"}  # K-means
 
@@ -101,35 +107,67 @@ def _rows(figures: Mapping[str, Mapping[str, float]]) -> list[Row]:
     ]
     for name, title in _NAMES.items():
         printed = figures.get(name, {})
-        rows.append(Row(name, title, printed, deviations=spread.get(name, {})))
+        rows.append(Row(name, title, printed, _WHY[name], spread.get(name, {})))
         if name != "no-extractor":  # words are not fine-tuned to support sets
             rows.append(Row(adapted(name), f"{title}, fine-tuned"))
     return rows
 
 
-def _costs(
-    scores: Scores, figures: Mapping[str, Mapping[str, float]], columns: Sequence[str]
+def _remarks(
+    scores: Scores,
+    figures: Mapping[str, Mapping[str, float]],
+    rows: Sequence[Row],
+    tables: Sequence[Table],
+    columns: Sequence[str],
 ) -> list[str]:
-    """A sentence on each variant: what leaving the part out costs, in the paper and here.
+    """A sentence on each row: what leaving a part out costs there and here, and the distance."""
+    found = remarks([row for row in rows if row.scoring not in _NAMES], tables)
+    for row in rows:
+        if row.scoring in _NAMES:
+            gaps = differences(row.title, tables)
+            parts = [
+                _costs(scores, figures, row.scoring, columns),
+                f"F1 is {distance(gaps)}" if gaps else "",
+            ]
+            said = [part for part in parts if part]
+            if said:
+                found.append(f"{row.title}: {'; '.join([*said, row.why])}.")
+    return found
 
-    What the margin is worth is seen against the model that rejects by it, as the paper's does.
+
+def _costs(
+    scores: Scores,
+    figures: Mapping[str, Mapping[str, float]],
+    name: str,
+    columns: Sequence[str],
+) -> str:
+    """What leaving a part out costs, in the paper and here, where the full model is known too.
+
+    What the margin is worth is seen against the model that rejects by it, as the paper's does, and
+    against the one that does not, so that the loss is seen by itself.
     """
-    found = []
-    for name, title in _NAMES.items():
-        own, full = figures.get(name, {}), REJECTING if name == "no-margin" else PLAIN
-        there, here = [], []
-        for column in columns:
-            whole, part = (scores.values(column, scoring, *F1) for scoring in (full, name))
-            if whole and part:
-                here.append(fmean(whole) - fmean(part))
-                there += [figures[PLAIN][column] - own[column]] if column in own else []
-        if here:
-            paper = f"{_cost(fmean(there))} in the paper and " if there else ""
-            number = f" (mean of {len(here)} columns)" if len(here) > 1 else ""
-            beside = ", beside the model that rejects beyond r" if full == REJECTING else ""
-            found.append(
-                f"{title}: {paper}{_cost(fmean(here))} here{number}{beside}; {_WHY[name]}."
-            )
+    full = REJECTING if name == "no-margin" else PLAIN
+    own, here = figures.get(name, {}), _cost_here(scores, full, name, columns)
+    if not here:
+        return ""
+    there = [figures[PLAIN][column] - own[column] for column in here if column in own]
+    paper = f"{_cost(fmean(there))} in the paper and " if there else ""
+    number = f" (mean of {len(here)} columns)" if len(here) > 1 else ""
+    said = f"{paper}{_cost(fmean(here.values()))} here{number}"
+    if full != REJECTING:
+        return said
+    beside = f"{said}, beside the model that rejects beyond r"
+    alone = _cost_here(scores, PLAIN, name, columns)
+    return f"{beside}, and {_cost(fmean(alone.values()))} beside the first row" if alone else beside
+
+
+def _cost_here(scores: Scores, full: str, name: str, columns: Sequence[str]) -> dict[str, float]:
+    """By how much a variant is below the full model on each column of which both are known."""
+    found = {}
+    for column in columns:
+        whole, part = (scores.values(column, scoring, *F1) for scoring in (full, name))
+        if whole and part:
+            found[column] = fmean(whole) - fmean(part)
     return found
 
 
@@ -158,7 +196,7 @@ class Ablation(Recipe):
         """Published and measured F1 of each variant."""
         rows = _rows(self.published)
         tables = comparison(scores, rows, self.columns)
-        found = [*remarks(rows, tables), *_costs(scores, self.published, self.columns)]
+        found = _remarks(scores, self.published, rows, tables, self.columns)
         first = " and ".join(name for name in SWEEP_COLUMNS if name in self.columns)
         setting = (
             f"Pooled micro F1. Without `--columns` only {first} is run. {self.setting}{_DECISION} "
@@ -198,7 +236,7 @@ class AblationAverages(Recipe):
             f"(over four the paper has {published.ABLATION[PLAIN]['5-shot']:.2f} for SpanProto). "
             f"{_DECISION} {scores.described()}"
         )
-        found = [*remarks(rows, [detail]), *_costs(scores, in_detail, SWEEP_COLUMNS)]
+        found = _remarks(scores, in_detail, rows, [table, detail], SWEEP_COLUMNS)
         return Page(setting, [table, detail], found)
 
 

@@ -6,12 +6,10 @@ from statistics import fmean
 
 from spanproto.experiments.columns import COLUMNS
 from spanproto.paper import published
-from spanproto.paper.page import MINUS, NOT_RUN, Cell, Entry, Table
-from spanproto.paper.scores import Scores
+from spanproto.paper.page import NO_DATA, NOT_RUN, Cell, Entry, Table, signed
+from spanproto.paper.scores import F1, Scores
 
-F1 = ("micro", "f1")
 MEAN = "mean"
-NO_DATA = "no data"
 TITLES = {
     "news": "News (CoNLL-03)",
     "wiki": "Wiki (GUM)",
@@ -81,7 +79,11 @@ def comparison_table(
             known.append((row.title, [*cells, *([_mean(cells)] if with_mean else [])]))
     given = sum(column in COLUMNS for column in columns)
     mean = MEAN if given == len(columns) else f"{MEAN} of {given} columns"
-    return Table(("", *map(column_title, columns), *([mean] if with_mean else [])), known)
+    return Table(
+        ("", *map(column_title, columns), *([mean] if with_mean else [])),
+        known,
+        keys=("system", *columns, *([MEAN] if with_mean else [])),
+    )
 
 
 def averages(
@@ -94,30 +96,56 @@ def averages(
     """
     groups = list(groups)
     return Table(
-        ("", *map(_group_title, groups)),
+        ("", *map(group_title, groups)),
         [
             (row.title, [_average(scores, row, group, keys) for group in groups])
             for row in rows
             if row.published
         ],
+        keys=("system", *groups),
     )
 
 
 def remarks(rows: Sequence[Row], tables: Sequence[Table]) -> list[str]:
     """A sentence on each system with something to say: how far from the paper, and measured how."""
     found = []
-    for row in (row for row in rows if row.why):
-        gaps = [gap for gap in _gaps(row, tables) if gap is not None]
+    for row in rows:
+        gaps = differences(row.title, tables)
         if gaps:
-            found.append(f"{row.title}: {_distance(gaps)}; {row.why}.")
+            found.append(f"{row.title}: {distance(gaps)}{f'; {row.why}' if row.why else ''}.")
     return found
+
+
+def differences(title: str, tables: Iterable[Table]) -> dict[str, float]:
+    """How far the figures of a row are from the published ones, by column; means are left out."""
+    return {
+        name: cell.difference
+        for table in tables
+        for row, cells in table.rows
+        if row == title
+        for name, cell in zip(table.heading[1:], cells, strict=True)
+        if isinstance(cell, Entry) and cell.difference is not None and not name.startswith(MEAN)
+    }
+
+
+def distance(gaps: Mapping[str, float]) -> str:
+    """How far figures are from the published ones: on average, and the least and the most."""
+    mean = fmean(gaps.values())
+    points, side = f"{abs(mean):.1f}", "above" if mean > 0 else "below"
+    size = f"{points} points {side} the published figure" if float(points) else "as published"
+    if len(gaps) == 1:
+        return size
+    low, high = (pick(gaps, key=gaps.__getitem__) for pick in (min, max))
+    spread = f"{signed(gaps[low], 1)} on {low} to {signed(gaps[high], 1)} on {high}"
+    return f"on average over {len(gaps)} figures {size} ({spread})"
 
 
 def _entry(scores: Scores, row: Row, column: str) -> Cell:
     figure, deviation = row.published.get(column), row.deviations.get(column)
     if column not in COLUMNS:
         return "" if figure is None else Entry(figure, absent=NO_DATA, deviation=deviation)
-    return Entry(figure, scores.values(column, row.scoring, *F1), deviation=deviation)
+    measured = scores.values(column, row.scoring, *F1)
+    return Entry(figure, measured, deviation=deviation, among_published=True)
 
 
 def _mean(cells: Sequence[Cell]) -> Entry:
@@ -126,7 +154,8 @@ def _mean(cells: Sequence[Cell]) -> Entry:
     figures = [entry.published for entry in entries if entry.published is not None]
     return Entry(
         _rounded_up(figures) if figures else None,
-        _seed_means([entry.measured for entry in entries]),
+        seed_means([entry.measured for entry in entries]),
+        among_published=True,
     )
 
 
@@ -137,10 +166,11 @@ def _average(scores: Scores, row: Row, group: str, keys: Sequence[str]) -> Cell:
     if not same and all(column in row.published for column in GROUPS[group]):
         figure, same = _rounded_up([row.published[column] for column in GROUPS[group]]), True
     absent = f"{NOT_RUN} ({run} of {len(found)} columns)" if run else NOT_RUN
-    return Entry(figure, _seed_means(found), same, absent)
+    return Entry(figure, seed_means(found), same, absent, among_published=True)
 
 
-def _group_title(group: str) -> str:
+def group_title(group: str) -> str:
+    """A group as a reader knows it, with the number of its columns where the paper has more."""
     title, number = TITLES.get(group, group), len(GROUPS[group])
     return title if number == _PAPERS_COLUMNS else f"{title} ({number} columns)"
 
@@ -150,31 +180,13 @@ def _rounded_up(figures: Sequence[float]) -> float:
     return fmean(figures) + 1e-9
 
 
-def _seed_means(columns: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """The mean over the columns with each seed, or one over all where the seeds are not as many."""
+def seed_means(columns: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """The mean over the columns with each seed, or one over all where the seeds are not as many.
+
+    None where any column has not been run.
+    """
     if not all(columns):
         return ()
     if len(set(map(len, columns))) > 1:
         return (fmean(map(fmean, columns)),)
     return tuple(map(fmean, zip(*columns, strict=True)))
-
-
-def _gaps(row: Row, tables: Sequence[Table]) -> Iterable[float | None]:
-    for table in tables:
-        for title, cells in table.rows:
-            if title == row.title:
-                named = zip(table.heading[1:], cells, strict=True)
-                yield from (
-                    cell.difference
-                    for name, cell in named
-                    if isinstance(cell, Entry) and not name.startswith(MEAN)
-                )
-
-
-def _distance(gaps: Sequence[float]) -> str:
-    mean = fmean(gaps)
-    size = f"{abs(mean):.1f} points {'above' if mean > 0 else 'below'} the published figure"
-    if len(gaps) == 1:
-        return size
-    spread = f"{min(gaps):+.1f} to {max(gaps):+.1f}".replace("-", MINUS)
-    return f"on average over {len(gaps)} figures {size} ({spread})"

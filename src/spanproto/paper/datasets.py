@@ -10,14 +10,13 @@ from spanproto.data.formats import read_episodes, read_sentences
 from spanproto.data.types import Sentence
 from spanproto.errors import DataError
 from spanproto.experiments.columns import column_named
-from spanproto.experiments.setups import refuse_quick_mixture
-from spanproto.paper.page import NOT_RUN, Page, Table
+from spanproto.experiments.setups import refuse_other_form
+from spanproto.paper.page import NO_DATA, NOT_RUN, Page, Table
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import OWN, Scores
 from spanproto.provenance import provenance
 
 FILE = "datasets.json"
-NO_DATA = "no data"
 KINDS = ("types", "sentences", "entities")
 
 
@@ -26,23 +25,26 @@ class Corpus(NamedTuple):
 
     published: dict[str, int]
     files: list[str]
+    where: str  # what these files are
 
 
-def _corpus(figures: tuple[int, int, int], *files: str) -> Corpus:
-    return Corpus(dict(zip(KINDS, figures, strict=True)), list(files))
+def _corpus(figures: tuple[int, int, int], where: str, *files: str) -> Corpus:
+    return Corpus(dict(zip(KINDS, figures, strict=True)), list(files), where)
 
 
 def _domain(figures: tuple[int, int, int], *columns: str) -> Corpus:
-    return _corpus(figures, *(column_named(column).test_file for column in columns))
+    files = [column_named(column).test_file for column in columns]
+    return _corpus(figures, "the test episodes, which are all that is counted", *files)
 
 
 _CORPORA = {
     "Few-NERD": _corpus(
         (66, 188_200, 491_700),
+        "the files of the data folder",
+        "fewnerd/all66/all.txt",  # where all types are labelled, so its labels come first
         "fewnerd/inter/train-reduced.txt",
         "fewnerd/inter/dev.txt",
         "fewnerd/inter/test.txt",
-        "fewnerd/all66/all.txt",
     ),
     "OntoNotes": _domain((18, 103_800, 161_800), "ontonotes-1"),
     "CoNLL-03": _domain((4, 22_100, 35_100), "news-1", "news-5"),
@@ -57,6 +59,7 @@ class Datasets(Recipe):
     name = "datasets"
     title = "The corpora"
     place = "Table 1 (tab:datasets)"
+    trains = False
 
     def run(self, bench: Bench) -> None:
         """Count what is in the data folder, unless that very data has been counted."""
@@ -70,7 +73,7 @@ class Datasets(Recipe):
         origin = provenance(None, [file for known in files.values() for file in known])
         if path.exists():
             counted = json.loads(path.read_text("utf-8"))
-            refuse_quick_mixture(path, counted, quick=bench.quick)
+            refuse_other_form(path, counted, quick=bench.quick)
             if counted["provenance"]["data"] == origin["data"]:
                 return
         content = {
@@ -91,7 +94,7 @@ class Datasets(Recipe):
             (
                 name,
                 [
-                    _cell(figure, here.get(name, {}).get(kind), absent)
+                    Count(figure, here.get(name, {}).get(kind), absent)
                     for kind, figure in corpus.published.items()
                 ],
             )
@@ -101,32 +104,37 @@ class Datasets(Recipe):
             "Distinct sentences, and the entities that are labelled in them. A cell reads "
             "*published → at hand (share)*."
         )
-        return Page(setting, [Table(("", *KINDS), rows)], () if scores.quick else _remarks(here))
+        return Page(setting, [Table(("", *KINDS), rows)], _remarks(here))
+
+
+class Count(NamedTuple):
+    """How many the paper counts, and how many are at hand."""
+
+    published: int
+    here: int | None
+    absent: str  # what is said where nothing is counted
+
+    def __str__(self) -> str:
+        """Published, an arrow, what is at hand, and the share that this is in brackets."""
+        if self.here is None:
+            return f"{self.published:,} → {self.absent}"
+        return f"{self.published:,} → {self.here:,} ({self.here / self.published:.0%})"
+
+    def to_dict(self) -> dict[str, int | None]:
+        """Plain values, ready for JSON."""
+        return {"published": self.published, "here": self.here}
 
 
 def _remarks(here: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """What is at hand of each source, as far as it has been counted."""
+    """A sentence on each source that has been counted: what is at hand of it, and where."""
     found = []
-    if "Few-NERD" in here:
-        found.append(
-            "Few-NERD: its dev and test sentences are all at hand for INTER, of those for training "
-            "13 %."
-        )
-    drawn = [name for name in _CORPORA if name in here and name != "Few-NERD"]
-    if drawn:
-        more = [
-            name
-            for name in drawn
-            if here[name]["entities"] > 1.1 * _CORPORA[name].published["entities"]
-        ]
-        beyond = (
-            f"; those of {' and '.join(more)} alone have more entities than the paper counts for "
-            "all of it"
-        )
-        found.append(
-            f"{', '.join(drawn)}: only what was drawn into the test episodes of Hou et al. (2020) "
-            f"is at hand{beyond if more else ''}."
-        )
+    for name, counted in here.items():
+        corpus = _CORPORA[name]
+        shares = {kind: counted[kind] / corpus.published[kind] for kind in KINDS[1:]}
+        share = " and ".join(f"{share:.0%} of the {kind}" for kind, share in shares.items())
+        beyond = shares["entities"] > 1 >= shares["sentences"]
+        more = ", so that more is labelled in a sentence than the paper counts" if beyond else ""
+        found.append(f"{name}: {share} that the paper counts are in {corpus.where}{more}.")
     return found
 
 
@@ -155,9 +163,3 @@ def _sentences(path: Path) -> Iterator[Sentence]:
             yield from (*episode.support, *episode.query)
     else:
         yield from read_sentences(path)
-
-
-def _cell(figure: int, here: int | None, absent: str) -> str:
-    if here is None:
-        return f"{figure:,} → {absent}"
-    return f"{figure:,} → {here:,} ({here / figure:.0%})"

@@ -18,6 +18,7 @@ class Drawings(Recipe):
     name = "drawings"
     title = "Drawings"
     place = "Figures 1 and 2 (fig:example, fig:model)"
+    reads_data = trains = False
 
     def page(self, scores: Scores) -> Page:
         """Where each is explained."""

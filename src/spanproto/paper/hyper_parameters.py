@@ -1,19 +1,21 @@
 """Curves over T', the steps in which the extractor learns alone, and over the threshold theta."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spanproto.experiments.cells import Cell
+from spanproto.experiments.columns import COLUMNS
+from spanproto.paper import published
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import Entry, Page, Table
 from spanproto.paper.recipe import Bench, Recipe
-from spanproto.paper.scores import Scores
+from spanproto.paper.scores import EXTRACTION_F1, F1, Scores, steps_of
 from spanproto.paper.sweeps import (
-    CLASSIFIER,
-    EXTRACTOR,
     Series,
-    best_setting,
+    best_settings,
     columns_with,
+    measured_settings,
     sweep_table,
 )
 from spanproto.paper.variants import SWEEP_COLUMNS, both, sweep_places, varied
@@ -23,24 +25,26 @@ if TYPE_CHECKING:
 
     from spanproto.plots.curves import Panel
 
-TRAINING_STEPS = 2000  # T, as in the paper: the largest T' is half of it
-FIRST_STEPS = {str(steps): f"first-{steps}" for steps in (0, 100, 200, 500, 1000)}
-THRESHOLDS = {
-    f"{theta:.2f}": f"theta-{theta:.2f}" for theta in (0.0, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95)
-}
-CHOSEN = {"T'": "200", "theta": "0.80"}  # by the paper
+FIRST_STEPS = {f"{steps:g}": f"first-{steps:g}" for steps in published.SCOPE["T'"]}
+THRESHOLDS = {f"{theta:.2f}": f"theta-{theta:.2f}" for theta in published.SCOPE["theta"]}
+_CLASSIFIER = "mention classifier"
 _SERIES = (
-    Series("span extractor", "", EXTRACTOR),
-    Series("mention classifier", "", CLASSIFIER),
-    Series("span extractor, fine-tuned", "-adapted", EXTRACTOR),
-    Series("mention classifier, fine-tuned", "-adapted", CLASSIFIER),
+    Series("span extractor", "", EXTRACTION_F1),
+    Series(_CLASSIFIER, "", F1),
+    Series("span extractor, fine-tuned", "-adapted", EXTRACTION_F1),
+    Series(f"{_CLASSIFIER}, fine-tuned", "-adapted", F1),
 )
 _SWEEPS = {"T'": FIRST_STEPS, "theta": THRESHOLDS}
-_WHY = {
-    ("T'", "0"): "; the extractor goes on learning beside the classifier, so it needs no lead",
-    ("theta", "0.50"): "; the two-sided loss puts the cut at a probability of 0.50",
+_CHOSEN = {
+    name: f"{published.CHOSEN[name]:{form}}" for name, form in (("T'", "g"), ("theta", ".2f"))
 }
-"""What explains a best setting, where it is this one."""
+_BEST = {"T'": "200", "theta": "0.80 to 0.85"}  # in the paper, by its text
+_WHY = {
+    ("T'", "0"): "the extractor goes on learning beside the classifier, so it needs no lead",
+    ("theta", "0.50"): "the two-sided loss puts the cut at a probability of 0.50",
+}
+"""What explains a best setting that is not the paper's, where it is this one."""
+_ELSE = "this is one column, and the paper's curve is a mean over those of INTER"
 
 
 class HyperParameters(Recipe):
@@ -50,8 +54,8 @@ class HyperParameters(Recipe):
     title = "Curves over T' and theta"
     place = "Figure 4 (fig:hyper-parameter1)"
     pictures: Mapping[str, str] = {
-        f"hyper-parameters-{column}": (f"F1 over T' and theta, {column_title(column)}")
-        for column in SWEEP_COLUMNS
+        f"hyper-parameters-{column}": f"F1 over T' and theta, {column_title(column)}"
+        for column in COLUMNS
     }
 
     def cells(self, bench: Bench) -> list[Cell]:
@@ -71,7 +75,7 @@ class HyperParameters(Recipe):
                     name,
                     {"objective": {"extractor_steps": int(steps)}},
                     both(column, name),
-                    {"steps": TRAINING_STEPS},
+                    {"steps": published.STEPS},  # the largest T' is half of it
                 )
                 for steps, name in FIRST_STEPS.items()
             ]
@@ -79,65 +83,80 @@ class HyperParameters(Recipe):
 
     def page(self, scores: Scores) -> Page:
         """The points of the curves; the paper prints the picture alone."""
-        names = [name for scorings in _SWEEPS.values() for name in scorings.values()]
         tables, remarks = [], []
-        for column in columns_with(scores, names) or SWEEP_COLUMNS:
-            for parameter, scorings in _SWEEPS.items():
+        for parameter, scorings in _SWEEPS.items():
+            for column in columns_with(scores, scorings.values()):
+                steps = _steps(scores, column, parameter)
+                title = f"{column_title(column)}, {parameter} (T = {steps})"
                 table = sweep_table(scores, column, parameter, scorings, _SERIES)
-                tables.append(
-                    Table(table.heading, table.rows, f"{column_title(column)}, {parameter}")
-                )
+                tables.append(replace(table, title=title))
                 remarks += _remarks(table, column_title(column), parameter)
         setting = (
             "F1 of the extractor's spans, types ignored, and of the whole system. The paper shows "
             "curves averaged over Few-NERD INTER without figures: T' = 200 is best, and theta from "
             "0.80 to 0.85. Here are curves of single columns, without `--columns` "
             f"{' and '.join(SWEEP_COLUMNS)}. Theta is varied in prediction alone; training and "
-            f"fine-tuning have 0.50. T is {TRAINING_STEPS} for the curves over T', as in "
-            f"the paper. {scores.described()}"
+            "fine-tuning have 0.50. T, the steps of training in all, is that of the main tables "
+            f"for theta, and the paper's for T'. {scores.described()}"
         )
         return Page(setting, tables, remarks)
 
     def figures(self, scores: Scores) -> "Mapping[str, Figure]":
-        """A picture of two panels for each column that was run whole."""
+        """A picture for each column, with a panel for each curve that was run whole."""
         from spanproto.plots.curves import curves_figure
 
         drawn = {}
-        for column in SWEEP_COLUMNS:
-            panels = [
-                _panel(parameter, sweep_table(scores, column, parameter, scorings, _SERIES))
-                for parameter, scorings in _SWEEPS.items()
-            ]
+        for column in COLUMNS:
+            panels = [_panel(scores, column, parameter) for parameter in _SWEEPS]
             whole = [panel for panel in panels if panel is not None]
-            if len(whole) == len(panels):
+            if whole:
                 drawn[f"hyper-parameters-{column}"] = curves_figure(
                     *whole, chosen="chosen in the paper"
                 )
         return drawn
 
 
+def _steps(scores: Scores, column: str, parameter: str) -> str:
+    """T of the trainings behind a curve."""
+    scorings = _SWEEPS[parameter].values()
+    read = [content for scoring in scorings for content in scores.read(column, scoring)]
+    return steps_of(read) or "unknown"
+
+
 def _remarks(table: Table, where: str, parameter: str) -> list[str]:
-    best = best_setting(table, "mention classifier")
+    """Where the curve of the whole system is highest, in the paper and here, once all is run."""
+    best, figures = best_settings(table, _CLASSIFIER), measured_settings(table, _CLASSIFIER)
     if best is None:
         return []
-    paper = {"T'": "200", "theta": "0.80 to 0.85"}
-    why = _WHY.get((parameter, best.setting), "")
+    chosen, found = _CHOSEN[parameter], best.said_of(parameter)
+    if chosen in best.settings:
+        return [f"{where}: {found} here, and in the paper it is best at {_BEST[parameter]}."]
+    why = _WHY.get((parameter, best.settings[0]), _ELSE) if len(best.settings) == 1 else _ELSE
     return [
-        f"{where}: the best {parameter} is {best} here and {paper[parameter]} in the paper{why}."
+        f"{where}: {found} here, and in the paper it is best at {_BEST[parameter]}, where {chosen} "
+        f"has {figures[chosen]:.2f} here; {why}."
     ]
 
 
-def _panel(parameter: str, table: Table) -> "Panel | None":
-    """The columns of a table as curves, if all its rows have been measured."""
+def _panel(scores: Scores, column: str, parameter: str) -> "Panel | None":
+    """The curves over a parameter, if all their points have been measured."""
     from spanproto.plots.curves import Curve, Panel
 
+    table = sweep_table(scores, column, parameter, _SWEEPS[parameter], _SERIES)
     entries = [[cell for cell in cells if isinstance(cell, Entry)] for _, cells in table.rows]
     if not all(entry.measured for row in entries for entry in row):
         return None
-    settings = [float(setting) for setting, _ in table.rows]
-    curves = [
-        Curve(title, [row[at].mean or 0.0 for row in entries])
-        for at, title in enumerate(table.heading[1:])
-    ]
+    curves = []
+    for at, title in enumerate(table.heading[1:]):
+        points = [row[at] for row in entries]
+        means = [point.mean or 0.0 for point in points]
+        spread = [point.spread or 0.0 for point in points]
+        curves.append(Curve(title, means, spread if any(spread) else None))
     label = {"T'": "steps of the extractor alone, $T'$", "theta": r"threshold $\theta$"}[parameter]
-    return Panel(label, settings, curves, float(CHOSEN[parameter]), evenly=True)
+    return Panel(
+        f"{label} ($T$ = {_steps(scores, column, parameter)})",
+        [float(setting) for setting, _ in table.rows],
+        curves,
+        float(_CHOSEN[parameter]),
+        evenly=True,
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from statistics import fmean
 
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
@@ -10,9 +10,9 @@ from spanproto.experiments.systems import baseline_cells, spanproto_cell
 from spanproto.methods import METHODS
 from spanproto.paper import published
 from spanproto.paper.comparison import Row, comparison, remarks
-from spanproto.paper.page import Page
+from spanproto.paper.page import Page, signed
 from spanproto.paper.recipe import Bench, Recipe
-from spanproto.paper.scores import Scores
+from spanproto.paper.scores import F1, Scores, encoders_of, steps_of
 from spanproto.paper.variants import ADAPTED, FITTED, PLAIN, RELEASED, places_of
 
 _OWN = {
@@ -31,6 +31,7 @@ _WHY = {
         "does; the row shows what that is worth, and is no result"
     ),
 }
+_MUCH = 5.0  # points
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,9 @@ class MainResults(Recipe):
     published: Mapping[str, Mapping[str, float]]
     columns: Sequence[str]
     setting: str
+    taken_from: Mapping[
+        str, Sequence[str]
+    ]  # the work that the paper has the figures of systems from
 
     def cells(self, bench: Bench) -> list[Cell]:
         """SpanProto, also with the gold spans handed in, and every other system of the table."""
@@ -67,21 +71,46 @@ class MainResults(Recipe):
         spread = _spread(PLAIN)
         rows += [Row(name, title, own, _WHY[name], spread) for name, title in _OWN.items()]
         tables = comparison(scores, rows, self.columns)
-        setting = f"Pooled micro F1. {self.setting} {scores.described()}"
+        setting = f"Pooled micro F1. {self.setting}{_episodes(scores)} {scores.described()}"
         return Page(setting, tables, remarks(rows, tables))
 
     def _why(self, scores: Scores, name: str) -> str:
-        """What differs here: a system's training and encoder, if nothing better is known."""
-        if name in _WHY:
-            return _WHY[name]
-        models = [
-            content["model"] for column in self.columns for content in scores.read(column, name)
+        """What differs here: where the figures are from, training, encoder, and more examples."""
+        read = [content for column in self.columns for content in scores.read(column, name)]
+        works = [work for work, systems in self.taken_from.items() if name in systems]
+        others = ", ".join(sorted(encoders_of(read) - {published.ENCODER}))
+        steps = steps_of(read)
+        parts = [
+            *(f"the published figures are those of {work}" for work in works),
+            _WHY.get(name, f"{steps} steps of training here" if steps else ""),
+            f"the encoder here is {others}" if others else "",
+            self._growth(scores, name),
         ]
-        steps = sorted(model["origin"]["training_config"]["steps"] for model in models)
-        length = " to ".join(str(number) for number in dict.fromkeys(steps[:1] + steps[-1:]))
-        encoders = {Path(model["config"]["encoder"]["name"]).name for model in models}
-        others = ", ".join(sorted(encoders - {published.ENCODER}))
-        return f"{length} steps of training here" + (f", with {others}" if others else "")
+        return "; ".join(part for part in parts if part)
+
+    def _growth(self, scores: Scores, name: str) -> str:
+        """What five shots gain over one, there and here, where that is a large part of it."""
+        there, here = [], []
+        for column in self.columns:
+            more = f"{column.removesuffix('1')}5"
+            if column.endswith("1") and more in self.columns:
+                few, many = (scores.values(one, name, *F1) for one in (column, more))
+                if few and many:
+                    there.append(self.published[name][more] - self.published[name][column])
+                    here.append(fmean(many) - fmean(few))
+        if not here or abs(fmean(here) - fmean(there)) < _MUCH:
+            return ""
+        return (
+            f"five shots in place of one change F1 by {signed(fmean(there), 1)} on average in the "
+            f"paper and by {signed(fmean(here), 1)} here"
+        )
+
+
+def _episodes(scores: Scores) -> str:
+    """How many episodes the figures are of, as far as the files say."""
+    numbers = sorted({one["episodes"] for one in scores.sources.values() if "episodes" in one})
+    shown = " to ".join(str(number) for number in dict.fromkeys(numbers[:1] + numbers[-1:]))
+    return f" A figure is of {shown} episodes." if numbers else ""
 
 
 def _spread(name: str) -> Mapping[str, float]:
@@ -94,9 +123,10 @@ FEWNERD = MainResults(
     "Table 2 (tab:fewnerd)",
     published.MAIN_FEWNERD,
     published.FEWNERD,
-    "The episodes are drawn anew from the test sentences, 500 for each column, and training has "
-    "the sentences at hand (13 % of the official ones for INTER; INTRA is rebuilt from 22,699), so "
-    "compare the systems with each other before comparing with the paper.",
+    "The episodes are drawn anew from the test sentences, and training has the sentences at hand, "
+    "whose number is in the table of the corpora; so compare the systems with each other before "
+    "comparing with the paper.",
+    {"Das et al. (2022)": ("protobert", "nnshot", "structshot", "container")},
 )
 CROSSDOMAIN = MainResults(
     "crossdomain",
@@ -104,7 +134,8 @@ CROSSDOMAIN = MainResults(
     "Table 3 (tab:crossner)",
     published.MAIN_CROSSDOMAIN,
     published.CROSSDOMAIN,
-    "The episodes are those of Hou et al. (2020); those of OntoNotes 5-shot are not at hand, so "
-    "the 5-shot mean is over the three others. Fitted decisions of the 5-shot columns are fitted "
-    "on 1-shot validation episodes, as there are no others.",
+    "The episodes are those of Hou et al. (2020); OntoNotes has no 5-shot ones here, so the 5-shot "
+    "mean is over the three others. Fitted decisions of the 5-shot columns are fitted on 1-shot "
+    "validation episodes, as there are no others.",
+    {"Hou et al. (2020)": ("matching-network", "protobert")},
 )

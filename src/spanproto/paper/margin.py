@@ -5,27 +5,44 @@ from dataclasses import replace
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper import published
-from spanproto.paper.comparison import Row, averages, column_title, group_of
-from spanproto.paper.page import Page, Table
+from spanproto.paper.comparison import (
+    Row,
+    averages,
+    column_title,
+    distance,
+    group_of,
+    remarks,
+)
+from spanproto.paper.page import Cell as Shown
+from spanproto.paper.page import Entry, Page, Table
 from spanproto.paper.recipe import Bench, Recipe
-from spanproto.paper.scores import Scores
-from spanproto.paper.sweeps import CLASSIFIER, Series, best_setting, columns_with, sweep_table
-from spanproto.paper.variants import SWEEP_COLUMNS, both, sweep_places, varied
+from spanproto.paper.scores import F1, Scores
+from spanproto.paper.sweeps import (
+    Series,
+    best_settings,
+    columns_with,
+    measured_settings,
+    sweep_table,
+)
+from spanproto.paper.variants import PLAIN, SWEEP_COLUMNS, both, sweep_places, varied
 
-MARGINS = {str(margin): f"margin-{margin}" for margin in range(1, 7)}
+MARGINS = {f"{margin:g}": f"margin-{margin:g}" for margin in published.SCOPE["r"]}
+_CHOSEN = f"{published.CHOSEN['r']:g}"
 _REJECTED, _KEPT = "beyond r rejected", "nothing rejected"
 _SERIES = (
-    Series(_REJECTED, "", CLASSIFIER),
-    Series("beyond r rejected, fine-tuned", "-adapted", CLASSIFIER),
-    Series(_KEPT, "-kept", CLASSIFIER),
+    Series(_REJECTED, "", F1),
+    Series("beyond r rejected, fine-tuned", "-adapted", F1),
+    Series(_KEPT, "-kept", F1),
 )
 _SETTING = (
     "Pooled micro F1. The paper has averages over the settings of a benchmark, which stand beside "
     "measured ones where all its columns have been run (`--columns`; without it "
-    f"{' and '.join(SWEEP_COLUMNS)} are); in the tables of one column, see where it is highest. "
-    "The published 5-shot averages have OntoNotes in them, which has no 5-shot episodes here, so "
-    "no difference is stated."
+    f"{' and '.join(SWEEP_COLUMNS)} are). In the tables of one column it has the figure of r = "
+    f"{_CHOSEN} alone, that of its main tables; see there where F1 is highest. The published "
+    "5-shot averages have OntoNotes in them, which has no 5-shot episodes here, so no difference "
+    "is stated."
 )
+_WHY = "how far spans lie from prototypes depends on the encoder and on the width of its states"
 
 
 class Margin(Recipe):
@@ -51,30 +68,49 @@ class Margin(Recipe):
 
     def page(self, scores: Scores) -> Page:
         """The averages, and a table for each column that was run."""
-        rows = [Row(name, margin, published.MARGIN[margin]) for margin, name in MARGINS.items()]
-        whole = averages(scores, rows, published.GROUPS)
-        whole = replace(whole, heading=("r", *whole.heading[1:]), title="averages")
+        rows = [
+            Row(name, f"r = {margin}", published.MARGIN[margin], _WHY)
+            for margin, name in MARGINS.items()
+        ]
+        whole = replace(averages(scores, rows, published.GROUPS), title="averages")
         columns = columns_with(scores, MARGINS.values())
         tables = [_table(scores, column) for column in columns]
-        remarks = [_remark(column, table) for column, table in zip(columns, tables, strict=True)]
-        found = [remark for remark in remarks if remark]
+        found = remarks(rows, [whole])
+        for column, table in zip(columns, tables, strict=True):
+            found += _remarks(column, table)
         return Page(f"{_SETTING} {scores.described()}", [whole, *tables], found)
 
 
 def _table(scores: Scores, column: str) -> Table:
+    """What was measured, beside the one figure that the paper has for the column."""
     measured = sweep_table(scores, column, "r", MARGINS, _SERIES)
-    return replace(measured, title=column_title(column))
+    main = {**published.MAIN_FEWNERD[PLAIN], **published.MAIN_CROSSDOMAIN[PLAIN]}
+    rows = [
+        (setting, [_beside(cells[0], main[column]), *cells[1:]] if setting == _CHOSEN else cells)
+        for setting, cells in measured.rows
+    ]
+    return replace(measured, rows=rows, title=column_title(column))
 
 
-def _remark(column: str, table: Table) -> str:
-    best, kept = (best_setting(table, title) for title in (_REJECTED, _KEPT))
-    if best is None:
-        return ""
-    group = group_of(column)
-    paper = max(published.MARGIN, key=lambda margin: published.MARGIN[margin][group])
-    beside = "" if kept is None else f", where nothing rejected has {kept.figure:.2f} at best"
-    return (
-        f"{column_title(column)}: the best r is {best} here (F1 {best.figure:.2f}{beside}) and "
-        f"{paper} in the paper's average; how far spans lie from prototypes depends on the encoder "
-        "and on the width of its states."
-    )
+def _beside(cell: Shown, figure: float) -> Shown:
+    return cell._replace(published=figure) if isinstance(cell, Entry) else cell
+
+
+def _remarks(column: str, table: Table) -> list[str]:
+    """How far the paper's r is from the published figure and, once all is run, which is best."""
+    found, at_chosen = [], dict(table.rows)[_CHOSEN][0]
+    title = column_title(column)
+    if isinstance(at_chosen, Entry) and at_chosen.difference is not None:
+        found.append(f"{title}, r = {_CHOSEN}: {distance({column: at_chosen.difference})}; {_WHY}.")
+    best, kept = best_settings(table, _REJECTED), measured_settings(table, _KEPT)
+    if best is not None:
+        by_group = {
+            margin: figures[group_of(column)] for margin, figures in published.MARGIN.items()
+        }
+        paper = max(by_group, key=by_group.__getitem__)
+        beside = f", where nothing rejected has {max(kept.values()):.2f} at best" if kept else ""
+        found.append(
+            f"{title}: {best.said_of('r')} here{beside}, and the best r is {paper} in the paper's "
+            f"average; {_WHY}."
+        )
+    return found

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from spanproto.display import table
 from spanproto.paper.scores import NOT_RUN as NOT_RUN
 
-MINUS = "\N{MINUS SIGN}"
+NO_DATA = "no data"
+_MINUS, _NONE = "\N{MINUS SIGN}", "\N{EN DASH}"
 QUICK = (
     "QUICK FORM: a small encoder, a bundled sample and a handful of steps. It shows that the "
     "recipe runs; none of its figures means anything."
@@ -23,6 +24,7 @@ class Entry(NamedTuple):
     comparable: bool = True  # whether both figures are of the same thing
     absent: str = NOT_RUN  # what is said where nothing is measured
     deviation: float | None = None  # the published standard deviation
+    among_published: bool = False  # whether it is a table of published figures, if it has none
 
     def __bool__(self) -> bool:
         """Whether anything is known."""
@@ -34,6 +36,11 @@ class Entry(NamedTuple):
         return fmean(self.measured) if self.measured else None
 
     @property
+    def spread(self) -> float | None:
+        """The standard deviation over the seeds, if there are several."""
+        return stdev(self.measured) if len(self.measured) > 1 else None
+
+    @property
     def difference(self) -> float | None:
         """How far the measured figure lies above the published one."""
         if self.published is None or self.mean is None or not self.comparable:
@@ -42,23 +49,19 @@ class Entry(NamedTuple):
 
     def __str__(self) -> str:
         """Published, an arrow, measured, and the difference in brackets."""
-        if self.mean is None:
-            shown = self.absent
-        elif len(self.measured) > 1:
-            shown = f"{self.mean:.2f} ± {stdev(self.measured):.2f}"
-        else:
-            shown = f"{self.mean:.2f}"
+        shown = self.absent if self.mean is None else _with_spread(self.mean, self.spread)
         if self.published is not None:
-            spread = "" if self.deviation is None else f" ± {self.deviation:.2f}"
-            shown = f"{self.published:.2f}{spread} → {shown}"
+            shown = f"{_with_spread(self.published, self.deviation)} → {shown}"
+        elif self.among_published and self.measured:
+            shown = f"{_NONE} → {shown}"
         if self.difference is not None:
-            shown += f" ({self.difference:+.2f})".replace("-", MINUS)
+            shown += f" ({signed(self.difference)})"
         return shown
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "published": self.published,
+            "published": None if self.published is None else round(self.published, 6),
             "published_deviation": self.deviation,
             "measured": self.mean,
             "seeds": list(self.measured),
@@ -66,7 +69,15 @@ class Entry(NamedTuple):
         }
 
 
-Cell = Entry | float | str
+class Shown(Protocol):
+    """Anything else that is printed in one way and kept in another."""
+
+    def to_dict(self) -> Any:
+        """Plain values, ready for JSON."""
+        ...
+
+
+Cell = Entry | Shown | float | str
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,7 @@ class Table:
     heading: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Cell]]]
     title: str = ""
+    keys: Sequence[str] = ()  # what JSON calls the columns, where the heading is for readers
 
     def texts(self) -> list[list[str]]:
         """All rows as they are printed, the heading first."""
@@ -96,11 +108,12 @@ class Table:
         return "\n".join([*([self.title] if self.title else []), *table(self.texts())])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON: a mapping from the heading for each row."""
+        """Plain values, ready for JSON: a mapping from the column for each row."""
+        first, *others = self.keys or self.heading
         return {
             "title": self.title,
             "rows": [
-                dict(zip(self.heading, [name, *map(_plain, cells)], strict=True))
+                dict(zip([first or "name", *others], [name, *map(_plain, cells)], strict=True))
                 for name, cells in self.rows
             ],
         }
@@ -135,9 +148,18 @@ class Page:
         }
 
 
+def signed(figure: float, digits: int = 2) -> str:
+    """A difference as it is printed."""
+    return f"{figure:+.{digits}f}".replace("-", _MINUS)
+
+
+def _with_spread(figure: float, spread: float | None) -> str:
+    return f"{figure:.2f}" + ("" if spread is None else f" ± {spread:.2f}")
+
+
 def _text(cell: Cell) -> str:
     return f"{cell:.2f}" if isinstance(cell, float) else str(cell)
 
 
 def _plain(cell: Cell) -> Any:
-    return cell.to_dict() if isinstance(cell, Entry) else cell
+    return cell if isinstance(cell, (float, int, str)) else cell.to_dict()

@@ -1,5 +1,7 @@
 """The figures of Wang et al. (EMNLP 2022), each table by its label; F1 in percent.
 
+And what it searched and chose.
+
 Rows are systems, columns those of `experiments.columns`; OntoNotes 5-shot has no episodes here.
 """
 
@@ -132,3 +134,13 @@ ERRORS = _rows(  # tab:error_analysis, Few-NERD INTER 5-way 1~2-shot
         "spanproto": "73.36 61.40 10.90",
     },
 )
+SCOPE: Mapping[str, tuple[float, ...]] = {  # tab:search-scope
+    "batch size": (1, 2, 4, 8),  # episodes in a step
+    "learning rate": (1e-5, 2e-5, 5e-5, 1e-4, 2e-4),
+    "dropout": (0.1, 0.3, 0.5),
+    "T'": (0, 100, 200, 500, 1000),
+    "theta": (0.0, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95),
+    "r": (1, 2, 3, 4, 5, 6),
+}
+CHOSEN: Mapping[str, float] = {"T'": 200, "theta": 0.8, "r": 3}  # it does not say the others
+STEPS = 2000  # T

@@ -55,6 +55,9 @@ class Recipe(ABC):
     needs: Mapping[str, str] = {}
     """The extra that brings each optional library without which it does not run."""
 
+    reads_data: bool = True  # whether it looks at the corpora
+    trains: bool = True  # whether it needs an encoder
+
     def cells(self, bench: Bench) -> list[Cell]:
         """What is to be trained and scored; cells of one training are merged over recipes.
 

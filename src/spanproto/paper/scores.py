@@ -1,13 +1,17 @@
 """The score files of past runs: `FOLDER/COLUMN/SCORING.SEED.json`, found by column and scoring."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spanproto.errors import DataError
+from spanproto.experiments.setups import read_score_file
+
 TABLES = ("crossdomain", "fewnerd", "baselines")  # filled by benchmarks/results.py
 OWN = "paper/cells"
+SEARCHES = "paper/search"
+F1, EXTRACTION_F1 = ("micro", "f1"), ("extraction", "f1")  # of the whole system, of its spans
 NOT_RUN = "not run yet"
 
 
@@ -30,14 +34,21 @@ class Scores:
 
     def read(self, column: str, scoring: str) -> list[dict[str, Any]]:
         """The scores of each seed, in the order of the seeds."""
-        found = [path for _, path in sorted(self.files(column, scoring).items())]
-        return [self.load(path) for path in found]
+        return [self.load(path) for path in self._paths(column, scoring)]
 
     def load(self, path: Path) -> dict[str, Any]:
         """One file, which becomes a source."""
         if path not in self.sources:
-            self.sources[path] = json.loads(path.read_text("utf-8"))
+            content = read_score_file(path)
+            if "provenance" not in content:
+                raise DataError(f"{path}: says nothing of its origin, so it is no score file here")
+            self.sources[path] = content
         return self.sources[path]
+
+    def all_files(self) -> Iterator[Path]:
+        """Every file of the folder that some page may be written from."""
+        for folder in (*TABLES, OWN, SEARCHES):
+            yield from sorted((self.results / folder).rglob("*.json"))
 
     def values(self, column: str, scoring: str, *keys: str) -> tuple[float, ...]:
         """One figure of each seed, such as `"micro", "f1"`; none where it is not known."""
@@ -53,8 +64,7 @@ class Scores:
         made = [content["provenance"] for content in self.sources.values()]
         if not made:
             return f"{NOT_RUN.capitalize()}."
-        models = [content["model"] for content in self.sources.values() if "model" in content]
-        encoders = {Path(model["config"]["encoder"]["name"]).name for model in models}
+        encoders = encoders_of(self.sources.values())
         seeds = {run["seed"] for run in made}
         hardware = {run["hardware"]["gpu"] or run["hardware"]["cpu"] for run in made}
         parts = [
@@ -64,13 +74,32 @@ class Scores:
         ]
         return f"Measured with {', '.join(part for part in parts if part)}."
 
+    def _paths(self, column: str, scoring: str) -> list[Path]:
+        return [path for _, path in sorted(self.files(column, scoring).items())]
+
     def _values(self, column: str, scoring: str, keys: tuple[str, ...]) -> Iterator[float]:
-        for content in self.read(column, scoring):
-            value: Any = content
+        for path in self._paths(column, scoring):
+            value: Any = self.load(path)
             for key in keys:
+                if value is not None and key not in value:
+                    raise DataError(f"{path}: has no figure {'.'.join(keys)}; measure it again")
                 value = None if value is None else value[key]
             if value is not None:
                 yield float(value)
+
+
+def encoders_of(contents: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The names of the encoders that score files tell of."""
+    models = [content["model"] for content in contents if "model" in content]
+    return {Path(model["config"]["encoder"]["name"]).name for model in models}
+
+
+def steps_of(contents: Iterable[Mapping[str, Any]]) -> str:
+    """The numbers of training steps that score files tell of: one, or the least and the most."""
+    origins = [content.get("model", {}).get("origin") or {} for content in contents]
+    found = [origin.get("training_config", {}).get("steps") for origin in origins]
+    known = sorted(steps for steps in found if steps is not None)
+    return " to ".join(str(steps) for steps in dict.fromkeys(known[:1] + known[-1:]))
 
 
 def _listed(items: Iterable[Any]) -> str:

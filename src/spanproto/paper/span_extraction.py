@@ -1,20 +1,29 @@
 """How well spans are found, whatever their types: SpanProto's extractor against two others."""
 
+from collections.abc import Sequence
+from statistics import fmean
+
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import baseline_cells
 from spanproto.paper import published
 from spanproto.paper.ablation import WHOLE, whole_scorings
-from spanproto.paper.comparison import Row, averages, column_title, remarks
-from spanproto.paper.page import Entry, Page, Table
+from spanproto.paper.comparison import GROUPS, Row, averages, column_title, group_title
+from spanproto.paper.page import Cell as Shown
+from spanproto.paper.page import Entry, Page, Table, signed
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
 from spanproto.paper.variants import PLAIN, adapted, places_of, varied
 
 SPANS = ("span", "f1")
 _ROWS = [
-    Row("esd", "ESD", published.SPAN_EXTRACTION["esd"], "boundaries of what it predicts"),
+    Row(
+        "esd",
+        "ESD",
+        published.SPAN_EXTRACTION["esd"],
+        "its boundaries are those of the entities that it predicts",
+    ),
     Row(
         "decommeta",
         "DecomMeta",
@@ -72,4 +81,25 @@ class SpanExtraction(Recipe):
             "which has no 5-shot episodes here, so no difference is stated. "
             f"{scores.described()}"
         )
-        return Page(setting, [table, *([measured] if rows else [])], remarks(_ROWS, [table]))
+        found = [_remark(scores, row, dict(table.rows)[row.title]) for row in _ROWS]
+        return Page(setting, [table, *([measured] if rows else [])], [*filter(None, found)])
+
+
+def _remark(scores: Scores, row: Row, averaged: Sequence[Shown]) -> str:
+    """A row's distance from the published averages; of some columns alone, both figures."""
+    parts = []
+    for group, cell in zip(published.GROUPS, averaged, strict=True):
+        found = [scores.values(column, row.scoring, *SPANS) for column in GROUPS[group]]
+        run = [fmean(values) for values in found if values]
+        if run and isinstance(cell, Entry):
+            parts.append(f"{group_title(group)} {_beside(cell, run, len(found))}")
+    return f"{row.title}: {', '.join(parts)}; {row.why}." if parts else ""
+
+
+def _beside(average: Entry, run: Sequence[float], columns: int) -> str:
+    """How the columns that were run stand to a published average, which may be of others."""
+    if average.difference is not None:
+        return f"{signed(average.difference, 1)} points from the published average"
+    some = f" over {len(run)} of {columns} columns" if len(run) < columns else ""
+    there = "none" if average.published is None else f"{average.published:.2f} over all"
+    return f"{fmean(run):.2f}{some} ({there} published)"

@@ -7,7 +7,7 @@ from spanproto.experiments.columns import COLUMNS
 from spanproto.paper.page import Entry, Table
 from spanproto.paper.scores import Scores
 
-EXTRACTOR, CLASSIFIER = ("extraction", "f1"), ("micro", "f1")
+_FEWEST = 2  # settings that make a sweep; one may be there for another table's sake
 
 
 class Series(NamedTuple):
@@ -19,23 +19,29 @@ class Series(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The setting with the highest figure, and how many of all were measured."""
+    """The highest figure, as it is printed, and the settings that have it, of how many."""
 
-    setting: str
+    settings: tuple[str, ...]
     figure: float
-    measured: int
-    settings: int
+    number: int
 
-    def __str__(self) -> str:
-        """The setting, and of how many it is the best where not all have been run."""
-        some = f" (of {self.measured} of {self.settings} run so far)"
-        return self.setting + (some if self.measured < self.settings else "")
+    def said_of(self, parameter: str) -> str:
+        """Where the figure is highest; settings with the same figure are all named."""
+        if len(self.settings) == self.number:
+            return f"every {parameter} has the same F1 ({self.figure:.2f})"
+        *others, last = self.settings
+        named = f"{', '.join(others)} and {last} alike" if others else last
+        return f"the best {parameter} is {named} (F1 {self.figure:.2f})"
 
 
 def columns_with(scores: Scores, scorings: Iterable[str]) -> list[str]:
-    """The columns for which any of the scorings has been run."""
+    """The columns for which several of the scorings have been run."""
     names = list(scorings)
-    return [column for column in COLUMNS if any(scores.files(column, scoring) for scoring in names)]
+    return [
+        column
+        for column in COLUMNS
+        if sum(bool(scores.files(column, scoring)) for scoring in names) >= _FEWEST
+    ]
 
 
 def sweep_table(
@@ -55,15 +61,21 @@ def sweep_table(
     )
 
 
-def best_setting(table: Table, title: str) -> Best | None:
-    """The setting with the highest figure under the title, if there is any."""
+def best_settings(table: Table, title: str) -> Best | None:
+    """Where the figures under the title are highest, if all of them have been measured."""
+    figures = measured_settings(table, title)
+    if len(figures) < len(table.rows):
+        return None
+    highest = max(figures.values())
+    best = tuple(setting for setting, figure in figures.items() if figure == highest)
+    return Best(best, highest, len(figures))
+
+
+def measured_settings(table: Table, title: str) -> dict[str, float]:
+    """The figure under the title of each setting that has been measured, as it is printed."""
     at = list(table.heading).index(title) - 1
-    measured = {
-        setting: entry.mean
+    return {
+        setting: round(entry.mean, 2)
         for setting, cells in table.rows
         if isinstance(entry := cells[at], Entry) and entry.mean is not None
     }
-    if not measured:
-        return None
-    setting = max(measured, key=measured.__getitem__)
-    return Best(setting, measured[setting], len(measured), len(table.rows))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from spanproto.experiments.cells import Cell
-from spanproto.experiments.columns import COLUMNS, column_named
+from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import SEEDS, spanproto_cell
 from spanproto.paper import quick
@@ -19,9 +19,8 @@ SWEEP_COLUMNS = ("inter-5w1", "news-1")  # where ablations and sweeps are run by
 def places_of(bench: Bench, columns: Iterable[str]) -> list[tuple[str, int]]:
     """Each column, of those asked for or else the given ones, with each seed."""
     own = [column for column in columns if not bench.quick or column in quick.COLUMNS]
-    asked = bench.columns or own
-    known = [column_named(column).name for column in asked]
-    return [(column, seed) for seed in bench.seeds for column in known]
+    asked = [column for column in bench.columns if column in COLUMNS]  # others are no benchmark's
+    return [(column, seed) for seed in bench.seeds for column in (asked or own)]
 
 
 def sweep_places(bench: Bench, among: Container[str] = COLUMNS) -> list[tuple[str, int]]:
