@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -64,3 +65,12 @@ def test_a_sentence_counts_once(tmp_path) -> None:
     path = tmp_path / "one.txt"
     path.write_text("Paris\tcity\nis\tO\n\nParis\tcity\nis\tO\n\nhere\tO\n", "utf-8")
     assert counts([path, path]) == {"types": 1, "sentences": 2, "entities": 1}
+
+
+def test_a_sentence_counts_where_most_of_it_is_labelled(tmp_path) -> None:
+    labels = {"some": ("O", "city"), "all": ("person", "city"), "none": ("O", "O")}
+    for name, (first, second) in labels.items():
+        (tmp_path / name).with_suffix(".txt").write_text(f"Ann\t{first}\nin\tO\nRome\t{second}\n")
+    for order in permutations(labels):
+        found = counts([(tmp_path / name).with_suffix(".txt") for name in order])
+        assert found == {"types": 2, "sentences": 1, "entities": 2}

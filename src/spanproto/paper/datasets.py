@@ -41,10 +41,10 @@ _CORPORA = {
     "Few-NERD": _corpus(
         (66, 188_200, 491_700),
         "the files of the data folder",
-        "fewnerd/all66/all.txt",  # where all types are labelled, so its labels come first
         "fewnerd/inter/train-reduced.txt",
         "fewnerd/inter/dev.txt",
         "fewnerd/inter/test.txt",
+        "fewnerd/all66/all.txt",
     ),
     "OntoNotes": _domain((18, 103_800, 161_800), "ontonotes-1"),
     "CoNLL-03": _domain((4, 22_100, 35_100), "news-1", "news-5"),
@@ -141,12 +141,15 @@ def _remarks(here: Mapping[str, Mapping[str, int]]) -> list[str]:
 def counts(paths: Iterable[Path]) -> dict[str, int]:
     """Types, sentences and entities of all files together; a sentence that comes again adds none.
 
-    Of the labels that a sentence has in several places, those of the first count.
+    Of a sentence that is in several places, with all of its entities labelled in some and with
+    those of some types in others, the one with the most labels counts.
     """
     distinct: dict[tuple[str, ...], Sentence] = {}
     for path in paths:
         for sentence in _sentences(path):
-            distinct.setdefault(sentence.words, sentence)
+            known = distinct.get(sentence.words)
+            if known is None or len(sentence.spans) > len(known.spans):
+                distinct[sentence.words] = sentence
     spans = [span for sentence in distinct.values() for span in sentence.spans]
     numbers = (len({span.label for span in spans}), len(distinct), len(spans))
     return dict(zip(KINDS, numbers, strict=True))
