@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from spanproto import bars
 from spanproto.errors import ConfigError, MissingExtraError
-from spanproto.experiments.workers import WorkerDiedError, finished, side_by_side
+from spanproto.experiments.workers import Worker, WorkerDiedError, finished, side_by_side
 
 
 def work(item: int) -> int:
@@ -75,3 +75,11 @@ def test_items_are_taken_when_there_is_a_process_for_them() -> None:
 def slow(item: int) -> int:
     time.sleep(0.05)
     return item
+
+
+def test_an_idle_process_ends_by_itself() -> None:
+    worker = Worker(work)
+    worker.take(2)
+    assert worker.answer().result == 4
+    worker.dismiss()
+    assert worker.process.exitcode == 0  # not by a signal, which would leave things behind

@@ -5,11 +5,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
-from tqdm import tqdm
-
 from spanproto.experiments.cells import Cell, Grid, run_cell
 from spanproto.experiments.columns import COLUMNS, Column
-from spanproto.experiments.workers import finished, side_by_side
+from spanproto.experiments.progress import run_with_bar
 
 
 class OwnCell(NamedTuple):
@@ -26,10 +24,7 @@ class OwnCell(NamedTuple):
 def run_own_cells(grid: Grid, cells: Sequence[OwnCell], workers: int) -> None:
     """Run what is missing of each cell, with a progress bar."""
     todo = [own for own in cells if _is_missing(grid, own)]
-    with tqdm(total=len(todo), unit="cell", disable=None) as bar:
-        for own in finished(side_by_side(partial(run_own_cell, grid), todo, workers)):
-            bar.set_postfix_str(str(own))
-            bar.update()
+    run_with_bar(grid, partial(run_own_cell, grid), todo, workers, lambda own: own.cell)
 
 
 def run_own_cell(grid: Grid, own: OwnCell) -> None:

@@ -5,11 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tqdm import tqdm
-
 from spanproto.errors import ConfigError, nearest_name
-from spanproto.experiments.cells import Cell, Grid, run_cells
+from spanproto.experiments.cells import Cell, Grid, run_cell
 from spanproto.experiments.columns import column_named
+from spanproto.experiments.progress import run_with_bar
 from spanproto.experiments.setups import refuse_other_setup
 from spanproto.extras import optional
 from spanproto.paper.quick import shortened
@@ -32,7 +31,8 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> list[Exception]:
         grid = replace(grid, runs=bench.folder / "runs", limit=2, quick=True)
     todo = missing(merged(cells), grid, bench.scores)
     failures: list[Exception] = []
-    measures: list[Callable[[], None]] = [partial(_run_cells, grid, todo, bench.workers)]
+    run_missing = partial(run_with_bar, grid, partial(run_cell, grid), todo, bench.workers)
+    measures: list[Callable[[], None]] = [partial(run_missing, cell_of=lambda cell: cell)]
     measures += [partial(recipe.run, bench) for recipe in recipes]
     for measure in measures:
         try:
@@ -60,15 +60,6 @@ def _wanted(recipes: Sequence[Recipe], bench: Bench) -> list[Cell]:
         if (not bench.systems or cell.system in bench.systems)
         and (not bench.columns or cell.column in bench.columns)
     ]
-
-
-def _run_cells(grid: Grid, todo: Sequence[Cell], workers: int) -> None:
-    with tqdm(
-        total=sum(len(cell.scorings) for cell in todo), unit="score", disable=None if todo else True
-    ) as bar:
-        for cell in run_cells(grid, todo, workers):
-            bar.set_postfix_str(str(cell))
-            bar.update(len(cell.scorings))
 
 
 def merged(cells: Iterable[Cell]) -> list[Cell]:
