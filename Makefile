@@ -22,7 +22,7 @@ lint: $(VENV)/ready  ## check style and types
 docs: $(VENV)/ready-docs  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-tables: $(VENV)/ready  ## write results/README.md and results/paper.md from the measured files
+tables: $(VENV)/ready  ## write the pages of results/ from the measured files
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/systems.py
 	$(BIN)/python benchmarks/choices.py
@@ -54,8 +54,26 @@ results-rules: data-given $(VENV)/ready  ## measure both candidate rules: make r
 
 # On a GPU, cells that run side by side (WORKERS=4, best under CUDA MPS) fill it.
 WORKERS ?= 1
-results-crossdomain results-fewnerd results-baselines results-choices: results-%: data-given $(VENV)/ready
-	$(BIN)/python benchmarks/results.py $* --data $(DATA) --encoder $(ENCODER) --workers $(WORKERS)
+RESULTS ?= results
+FILL = $(BIN)/python benchmarks/results.py
+GIVEN = --data $(DATA) --encoder $(ENCODER) --workers $(WORKERS)
+
+results-crossdomain: data-given $(VENV)/ready  ## SpanProto on the cross-domain data: DATA=... ENCODER=... [WORKERS=4]
+	$(FILL) crossdomain $(GIVEN) -o $(RESULTS)/crossdomain
+
+results-fewnerd: data-given $(VENV)/ready  ## SpanProto on Few-NERD; as above
+	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd
+
+results-baselines: data-given $(VENV)/ready  ## every system of results/systems.md; as above
+	$(FILL) baselines $(GIVEN) -o $(RESULTS)/baselines
+	$(FILL) crossdomain $(GIVEN) -o $(RESULTS)/crossdomain --only .12,-1.21,-1.42
+	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd --only inter-5w1.12,inter-5w5.12
+	$(FILL) schedules $(GIVEN) -o $(RESULTS)/schedules
+	$(BIN)/python benchmarks/systems.py
+
+results-choices: data-given $(VENV)/ready  ## what each setting of SpanProto is worth; as above
+	$(FILL) choices $(GIVEN) -o $(RESULTS)/choices
+	$(BIN)/python benchmarks/choices.py
 
 clean:  ## remove what the other targets have made
 	rm -rf $(VENV) site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,8 +1,9 @@
 """Fills the tables of results/: python benchmarks/results.py TABLE --data FOLDER --encoder NAME
 
 TABLE is `crossdomain` or `fewnerd` (SpanProto, as trained and fine-tuned), `baselines` (every
-other system) or `choices` (what each setting is worth on validation data). What is there already
-is not run again. On a GPU several workers pay, most with MPS.
+other system), `choices` (what each setting is worth on validation data) or `schedules` (whether
+the systems train long enough, on validation data). What is there already is not run again. On a
+GPU several workers pay, most with MPS.
 """
 
 from dataclasses import replace
@@ -13,23 +14,25 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from spanproto.errors import ConfigError, nearest_name
+from spanproto.cli.main import in_one_sentence
+from spanproto.errors import ConfigError, DataError, nearest_name
 from spanproto.experiments.cells import Cell, Grid, run_cells
 from spanproto.experiments.choices import CHOICES, CHOSEN_ON, choice_cells
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
+from spanproto.experiments.schedules import schedule_cells
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
     INTER,
     INTRA,
     SEEDS,
+    VALIDATED,
     baseline_cells,
     spanproto_cell,
     trained_alike,
-    validated,
 )
 
-CHOICE_EPISODES = 128  # validation episodes that a choice is tried on, at most
+VALIDATION_EPISODES = 128  # that choices and schedules are tried on, at most
 
 
 class Table(StrEnum):
@@ -39,6 +42,7 @@ class Table(StrEnum):
     fewnerd = "fewnerd"
     baselines = "baselines"
     choices = "choices"
+    schedules = "schedules"
 
 
 def cells_of(table: Table) -> list[Cell]:
@@ -48,7 +52,7 @@ def cells_of(table: Table) -> list[Cell]:
         few_nerd = table is Table.fewnerd
         columns, seeds = ((*INTER, *INTRA), SEEDS[:3]) if few_nerd else (crossdomain, SEEDS)
         return [
-            validated(spanproto_cell(first, seed, *others))
+            spanproto_cell(first, seed, *others)
             for seed in seeds
             for first, *others in trained_alike(columns)
         ]
@@ -80,6 +84,16 @@ def chosen_cells(only: str) -> list[OwnCell]:
     return found
 
 
+def schedules_of(only: str) -> list[OwnCell]:
+    """The cells of all schedules, or of some: parts of column or system names, with commas."""
+    names = only.split(",")
+    cells = [own for column in VALIDATED for own in schedule_cells(column, SEEDS[0])]
+    found = [own for own in cells if any(name in str(own.cell) for name in names)]
+    if not found:
+        raise ConfigError(f"no schedule is called {only!r}; give such as esd or news-1")
+    return found
+
+
 def main(
     table: Annotated[Table, typer.Argument(help="What to fill.")],
     data: Annotated[Path, typer.Option(help="Folder of the corpora.")],
@@ -96,12 +110,15 @@ def main(
     device: str = "auto",
 ) -> None:
     """Run what is missing of a table."""
+    if not data.is_dir():
+        raise DataError(f"{data}: no such folder; give the one of the corpora")
     training = {} if steps is None else {"steps": steps}
     folder = output or Path("results") / table.value
     grid = Grid(data, encoder, folder, limit=limit, training=training, device=device)
-    if table is Table.choices:
-        grid = replace(grid, limit=limit or CHOICE_EPISODES)
-        run_own_cells(grid, chosen_cells(only), workers)
+    if table in (Table.choices, Table.schedules):
+        grid = replace(grid, limit=limit or VALIDATION_EPISODES)
+        own = chosen_cells(only) if table is Table.choices else schedules_of(only)
+        run_own_cells(grid, own, workers)
         return
     names = only.split(",")
     wanted = [
@@ -119,4 +136,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    in_one_sentence(lambda: typer.run(main))

@@ -169,17 +169,15 @@ def test_another_training_does_not_go_on_with_one_that_was_stopped(grid: Grid, c
     assert list(run_cells(longer, [cell], workers=1)) == [cell]
 
 
-def test_one_training_serves_columns_and_is_validated_on_the_way(grid: Grid, cell: Cell) -> None:
-    column = COLUMNS["news-1"]
-    for name in (*column.validation["valid"], COLUMNS["ontonotes-1"].test_file):
-        write_episodes(grid.data / name, [synthetic.episode(9)], "crossdomain")
-    cell = replace(cell, also=("ontonotes-1",), validation_episodes=1, scorings=cell.scorings[:1])
+def test_one_training_serves_several_columns(grid: Grid, cell: Cell) -> None:
+    tested = grid.data / COLUMNS["ontonotes-1"].test_file
+    write_episodes(tested, [synthetic.episode(9)], "crossdomain")
+    cell = replace(cell, also=("ontonotes-1",), scorings=cell.scorings[:1])
     assert trained_alike(CROSSDOMAIN_1)[0] == ("news-1", "ontonotes-1")
     list(run_cells(grid, [cell], workers=1))
     one, other = (json.loads(grid.file(c, c.scorings[0]).read_text()) for c in cell.by_column())
     assert (one["column"], other["column"]) == ("news-1", "ontonotes-1")
     assert one["model"]["origin"] == other["model"]["origin"]
-    assert list(one["validation"]) == ["1", "2", "3"]
     assert not grid.wants(cell)
     grid.file(cell.by_column()[1], cell.scorings[0]).unlink()
     assert grid.wants(cell)
@@ -227,7 +225,6 @@ def test_the_systems_of_the_tables_are_ones_that_can_run() -> None:
     for column in (CROSSDOMAIN_1[0], INTER[0]):
         for cell in (spanproto_cell(column, 12), *baseline_cells(column, 12)):
             RunConfig.of({**cell.run, "data": COLUMNS[column].data})
-            assert not cell.validation_episodes or "steps" in cell.run["training"]
             for scoring in cell.scorings:
                 method = method_named(scoring.method or cell.run["method"])
                 assert method.name == cell.run["method"] or cell.run["method"] in method.weights_of

@@ -1,6 +1,7 @@
 """The `spanproto` command. Bad input ends with one sentence on standard error and exit code 2."""
 
 import sys
+from collections.abc import Callable
 
 import typer
 
@@ -51,9 +52,14 @@ def _root() -> None:
 
 
 def main() -> None:
-    """Run the command line; what is wrong with the input is said in one sentence."""
+    """Run the command line."""
+    in_one_sentence(app)
+
+
+def in_one_sentence(run: Callable[[], None]) -> None:
+    """Run a command; what is wrong with its input is said in one sentence."""
     try:
-        app()
+        run()
     except SpanProtoError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -34,7 +34,6 @@ class Cell:
     run: Mapping[str, Any]  # method, model and training of the run
     scorings: tuple[Scoring, ...]
     also: tuple[str, ...] = ()  # further columns that the same training serves
-    validation_episodes: int = 0  # so many are scored at each quarter of the training
 
     def retrained(
         self,
@@ -114,7 +113,6 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     trained = method_named(cell.run.get("method", "spanproto")).trains_on is not None
     source = str(_train(run) if trained else grid.encoder)
     _free_memory()
-    validation = _validation(folder)
     for one in cell.by_column():
         column = column_named(one.column)
         episodes = column.test_episodes(grid.data, grid.limit)
@@ -125,7 +123,7 @@ def run_cell(grid: Grid, cell: Cell) -> None:
                 _free_memory()
             for scoring, content in zip(scorings, contents, strict=True):
                 with atomic_writer(grid.file(one, scoring)) as stream:
-                    stream.write(json.dumps(content | validation, indent=2) + "\n")
+                    stream.write(json.dumps(content, indent=2) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -145,9 +143,6 @@ def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
     }
     column = column_named(cell.column)
     data = {"root": str(grid.data), **column.data}
-    if cell.validation_episodes:
-        data |= {**column.validation, "valid_episodes": cell.validation_episodes}
-        training |= {"keep": "last", "validate_every": -(-training["steps"] // 4)}
     content = {**cell.run, "model": model, "data": data, "training": training}
     known = json.dumps([content, str(grid.output.resolve())], sort_keys=True, default=list)
     key = hashlib.sha256(known.encode()).hexdigest()[:8]
@@ -170,18 +165,6 @@ def _free_memory() -> None:
     if torch.cuda.is_available():
         gc.collect()
         torch.cuda.empty_cache()
-
-
-def _validation(folder: Path) -> dict[str, Any]:
-    """F1 on the validation episodes after so many steps, if the run in the folder looked at any."""
-    log = folder / "log.jsonl"
-    lines = log.read_text("utf-8").splitlines() if log.exists() else []
-    curve = {
-        str(record["step"]): record["valid_f1"]
-        for record in map(json.loads, lines)
-        if "valid_f1" in record
-    }
-    return {"validation": curve} if curve else {}
 
 
 def _training_episodes(grid: Grid, column: Column, seed: int, count: int) -> "list[Episode]":

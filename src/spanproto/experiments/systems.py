@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.scoring import Scoring
-from spanproto.methods import method_named
+from spanproto.methods import METHODS
 
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
@@ -86,18 +86,17 @@ def spanproto_cell(column: str, seed: int, *also: str) -> Cell:
 # How long the baselines train here, and at which rate where the schedule is much shorter than
 # their own; their other settings are their own. What differs on Few-NERD or for five shots comes
 # after.
-_BASELINES: dict[str, dict[str, Any]] = {
+_SCHEDULES: dict[str, dict[str, Any]] = {
     "protobert": {"steps": 300, "episodes_per_step": 4},
-    "container": {"steps": 180},
+    "container": {"steps": 180},  # 0.8 to 1.7 passes over the sentences; its authors make one
     "matching-network": {"steps": 250, "episodes_per_step": 4, "learning_rate": 5e-5},
     "l-tapnet-cdt": {"steps": 150, "episodes_per_step": 2, "learning_rate": 5e-5},
     "esd": {"steps": 250, "episodes_per_step": 2, "learning_rate": 5e-5},
     "decommeta": {"steps": 240, "episodes_per_step": 4, "learning_rate": 1e-4},
-    "token-classifier": {},
 }
 _ON_FEWNERD: dict[str, dict[str, Any]] = {
     "protobert": {"steps": 800},
-    "container": {"steps": 530},  # one pass over the sentences, as in the other columns
+    "container": {"steps": 530},  # one pass
     "matching-network": {"steps": 400},
     "l-tapnet-cdt": {"steps": 300, "learning_rate": 1.5e-4},
     "esd": {"steps": 600, "learning_rate": 1e-4},
@@ -105,7 +104,7 @@ _ON_FEWNERD: dict[str, dict[str, Any]] = {
 _FOR_FIVE_SHOTS: dict[str, dict[str, Any]] = {
     "l-tapnet-cdt": {"steps": 300, "episodes_per_step": 1},  # query sentences go with all others
 }
-_SAME_WEIGHTS = {"protobert": ("protobert", "nnshot", "structshot")}
+_SAME_WEIGHTS = {"protobert": ("nnshot", "structshot")}  # scored with the weights of the first
 _ADAPTATION: dict[str, dict[str, Any]] = {
     "token-classifier": {
         "steps": 60,
@@ -114,7 +113,7 @@ _ADAPTATION: dict[str, dict[str, Any]] = {
         **_TOP_LAYERS,
     },
 }
-VALIDATED = ("news-1", "inter-5w1")
+VALIDATED = ("news-1", "inter-5w1")  # on whose validation data settings are judged
 
 
 def trained_alike(columns: Sequence[str]) -> list[tuple[str, ...]]:
@@ -130,7 +129,8 @@ def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
 
     Those that share their training are scored with the same weights.
     """
-    cells = [
+    served = {name for names in _SAME_WEIGHTS.values() for name in names}
+    return [
         Cell(
             method,
             column,
@@ -138,27 +138,20 @@ def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
             {"method": method, "training": _schedule(method, column)},
             tuple(
                 Scoring(name, method=name, adaptation=_ADAPTATION.get(name))
-                for name in _SAME_WEIGHTS.get(method, (method,))
+                for name in (method, *_SAME_WEIGHTS.get(method, ()))
             ),
             also,
         )
-        for method in _BASELINES
+        for method in METHODS
+        if method not in {"spanproto", *served}
     ]
-    return [validated(cell) for cell in cells]
-
-
-def validated(cell: Cell) -> Cell:
-    """The cell, which says how it trained on validation data: first seed, some columns."""
-    trains = method_named(cell.run["method"]).trains_on is not None
-    looks = trains and cell.column in VALIDATED and cell.seed == SEEDS[0]
-    return replace(cell, validation_episodes=32) if looks else cell
 
 
 def _schedule(method: str, column: str) -> dict[str, Any]:
     """How a method trains for a column."""
     few_nerd = COLUMNS[column].protocol == "fewnerd"
     return {
-        **_BASELINES[method],
+        **_SCHEDULES.get(method, {}),
         **(_ON_FEWNERD.get(method, {}) if few_nerd else {}),
         **(_FOR_FIVE_SHOTS.get(method, {}) if column.endswith("5") else {}),
     }

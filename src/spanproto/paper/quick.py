@@ -61,7 +61,6 @@ def shortened(cell: Cell) -> Cell:
         cell,
         run=_shortened_run(cell.run),
         scorings=tuple(_shortened_scoring(scoring) for scoring in cell.scorings),
-        validation_episodes=0,
     )
 
 

@@ -1,0 +1,37 @@
+"""Whether the systems of the tables train long enough: half as long, on the same validation data.
+
+A rate that falls to 0 flattens the curve of any training, so a training that ends earlier is a
+better witness than a look at the longer one on its way.
+"""
+
+from dataclasses import replace
+
+from spanproto.experiments.choices import validation_column
+from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.own_columns import OwnCell
+from spanproto.experiments.scoring import Scoring
+from spanproto.experiments.systems import baseline_cells, spanproto_cell
+from spanproto.methods import method_named
+
+SHARES = {"half": 0.5, "whole": 1.0}
+
+
+def schedule_cells(name: str, seed: int) -> list[OwnCell]:
+    """Every system that is trained, for half as long and as long as in the tables."""
+    column = validation_column(COLUMNS[name])
+    trained = [
+        cell
+        for cell in (spanproto_cell(name, seed), *baseline_cells(name, seed))
+        if method_named(cell.run["method"]).trains_on is not None
+    ]
+    cells = [
+        cell.retrained(
+            f"{cell.system}-{length}",
+            {},
+            {"steps": round(share * cell.run["training"]["steps"])},
+            [Scoring(f"{cell.system}-{length}")],
+        )
+        for cell in trained
+        for length, share in SHARES.items()
+    ]
+    return [OwnCell(column, replace(cell, column=column.name)) for cell in cells]

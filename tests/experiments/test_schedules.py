@@ -1,0 +1,31 @@
+"""Schedules judged on validation data: every trained system, half as long and as in the tables."""
+
+import pytest
+
+from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.schedules import schedule_cells
+from spanproto.experiments.systems import VALIDATED, baseline_cells, spanproto_cell
+from spanproto.methods import METHODS, method_named
+from spanproto.training.settings import RunConfig
+
+
+@pytest.mark.parametrize("name", VALIDATED)
+def test_every_training_is_halved_and_none_sees_test_data(name: str) -> None:
+    cells = schedule_cells(name, 12)
+    steps = {own.cell.system: own.cell.run["training"]["steps"] for own in cells}
+    for cell in (spanproto_cell(name, 12), *baseline_cells(name, 12)):
+        if method_named(cell.system).trains_on is not None:
+            assert steps[f"{cell.system}-whole"] == cell.run["training"]["steps"]
+            assert steps[f"{cell.system}-half"] == cell.run["training"]["steps"] / 2
+    for column, cell in cells:
+        assert column.test_file in COLUMNS[name].validation["valid"]
+        RunConfig.of({**cell.run, "data": column.data})
+
+
+def test_a_new_method_is_in_the_tables_by_its_line_alone(monkeypatch) -> None:
+    assert {s.name for cell in baseline_cells("news-1", 12) for s in cell.scorings} == {
+        name for name in METHODS if name != "spanproto"
+    }
+    more = {**METHODS, "another": METHODS["protobert"]}
+    monkeypatch.setattr("spanproto.experiments.systems.METHODS", more)
+    assert "another" in {cell.system for cell in baseline_cells("news-1", 12)}
