@@ -278,6 +278,16 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     assert "has no inter-5w5, but" in said("margin", "--quick", "--columns", "inter-5w5")
 
 
+def test_an_encoder_that_is_not_there_is_complained_of_once(tmp_path: Path) -> None:
+    spanproto("paper", "datasets", "--quick", "-o", tmp_path / "sampled")
+    there = ("--data", tmp_path / "sampled" / "sample", "--encoder", tmp_path / "nowhere")
+    done = spanproto("paper", "margin", *there, "--columns", "news-1", "-o", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("no such directory") == 1
+    done = spanproto("paper", "margin", *there, "--columns", "news-5", "-o", tmp_path)
+    assert "no such file, which the column news-5 needs; check --data" in done.stderr
+
+
 def test_what_measures_nothing_needs_no_data(tmp_path: Path) -> None:
     done = spanproto("paper", "drawings", "-o", tmp_path)
     assert done.returncode == 0, done.stderr

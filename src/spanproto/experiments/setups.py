@@ -16,6 +16,7 @@ from spanproto.provenance import sha256
 
 if TYPE_CHECKING:
     from spanproto.experiments.cells import Cell, Grid
+    from spanproto.experiments.columns import Column
 
 _ENCODER = "the encoder"
 
@@ -39,6 +40,22 @@ def read_score_file(path: Path) -> dict[str, Any]:
             f"{path}: no score file, or one that was cut off; delete it to measure it again"
         )
     return content
+
+
+def require_inputs(grid: "Grid", columns: Iterable["Column"]) -> None:
+    """Complain of data or an encoder that is not there, before the first of many cells is begun."""
+    from spanproto.encoder import Encoder, EncoderConfig
+
+    wanted = list(columns)
+    for column in wanted:
+        for name in (*column.data["train"], column.test_file):
+            if not (grid.data / name).exists():
+                raise DataError(
+                    f"{grid.data / name}: no such file, which the column {column.name} needs; "
+                    "check --data"
+                )
+    if wanted:
+        Encoder.from_pretrained(EncoderConfig(name=grid.encoder))
 
 
 def refuse_mixture(paths: Iterable[Path], *, encoder: str | None, quick: bool) -> None:

@@ -9,7 +9,7 @@ from spanproto.errors import ConfigError, nearest_name
 from spanproto.experiments.cells import Cell, Grid, run_cell
 from spanproto.experiments.columns import column_named
 from spanproto.experiments.progress import run_with_bar
-from spanproto.experiments.setups import refuse_other_setup
+from spanproto.experiments.setups import refuse_other_setup, require_inputs
 from spanproto.extras import optional
 from spanproto.paper.quick import shortened
 from spanproto.paper.recipe import Bench, Recipe
@@ -31,8 +31,7 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> list[Exception]:
         grid = replace(grid, runs=bench.folder / "runs", limit=2, quick=True)
     todo = missing(merged(cells), grid, bench.scores)
     failures: list[Exception] = []
-    run_missing = partial(run_with_bar, grid, partial(run_cell, grid), todo, bench.workers)
-    measures: list[Callable[[], None]] = [partial(run_missing, cell_of=lambda cell: cell)]
+    measures: list[Callable[[], None]] = [partial(_run_cells, grid, todo, bench.workers)]
     measures += [partial(recipe.run, bench) for recipe in recipes]
     for measure in measures:
         try:
@@ -60,6 +59,12 @@ def _wanted(recipes: Sequence[Recipe], bench: Bench) -> list[Cell]:
         if (not bench.systems or cell.system in bench.systems)
         and (not bench.columns or cell.column in bench.columns)
     ]
+
+
+def _run_cells(grid: Grid, todo: Sequence[Cell], workers: int) -> None:
+    """Train and score, once data and encoder are known to be there."""
+    require_inputs(grid, [column_named(cell.column) for cell in todo])
+    run_with_bar(grid, partial(run_cell, grid), todo, workers, lambda cell: cell)
 
 
 def merged(cells: Iterable[Cell]) -> list[Cell]:
