@@ -17,6 +17,7 @@ import torch
 
 from spanproto.batch import TensorBatch
 from spanproto.config import require
+from spanproto.data.episodes import require_support
 from spanproto.data.types import Episode
 from spanproto.errors import ConfigError
 from spanproto.evaluation import Counts
@@ -78,6 +79,7 @@ def adapt(
     ends the fine-tuning by returning False. `batch` is that of the support sets, if it is made
     already.
     """
+    require_support(episodes)
     began = time.monotonic()
     with torch.random.fork_rng(devices=_gpus(model)):
         torch.manual_seed(config.seed)
@@ -146,8 +148,15 @@ def random_part(episode: Episode, most: int, rng: random.Random) -> Episode:
 
 def adapt_to_one(model: Model, episode: Episode, config: AdaptationConfig) -> Model:
     """A copy of the model fine-tuned to one support set, for as long as the settings ask."""
+    from spanproto.methods.base import Method  # which is built on this module
+
     if not config.early_stopping:
         return model.adapted([episode], config)
+    require(
+        type(model).adapted is Method.adapted,
+        f"{model.title()} ends its fine-tuning by a rule of its own; set "
+        "adaptation.early_stopping=false",
+    )
     steps = choose_steps(model, episode, config)
     return adapt(model, [episode], config, lambda step, _: step < steps)
 
@@ -245,6 +254,7 @@ def ask_adapted(
     Episodes with sentences of similar length are adapted side by side, so all of them are done
     before the first answer comes out.
     """
+    require_support(episodes)  # before any is adapted
     answers: dict[int, Answer] = {}
     for numbers in _groups(model, episodes, config):
         group = [episodes[number] for number in numbers]

@@ -11,7 +11,7 @@ from by_hand import with_states
 from torch import nn
 from torch.distributions import Normal, kl_divergence
 
-from spanproto.adaptation import adapt
+from spanproto.adaptation import adapt, predict_adapted
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.encoder import EncoderConfig
 from spanproto.errors import ConfigError
@@ -137,6 +137,12 @@ def test_every_copy_has_the_weights_of_its_own_end(model: Container) -> None:
             assert torch.equal(weight[number], then[number])
         ends.add(end)
     assert len(ends) == 2
+
+
+def test_its_end_is_not_replaced_by_another_rule(model: Container) -> None:
+    config = model.adaptation({"early_stopping": True})
+    with pytest.raises(ConfigError, match=r"CONTaiNER ends its .*early_stopping=false"):
+        predict_adapted(model, [synthetic.episode(2)], config)
 
 
 def tuned(model: Container) -> list[torch.Tensor]:

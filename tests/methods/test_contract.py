@@ -14,7 +14,7 @@ from spanproto.adaptation import adapt, predict_adapted
 from spanproto.checkpoint import load_model, save_model
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.encoder import EncoderConfig
-from spanproto.errors import CheckpointError, ConfigError
+from spanproto.errors import CheckpointError, ConfigError, DataError
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method, MethodConfig
 from spanproto.stacking import unstacked
@@ -114,6 +114,14 @@ def test_other_episodes_change_nothing(model: Method) -> None:
         *found(model, [TEST[0]]),
         *found(model, [other]),
     ]
+
+
+@pytest.mark.parametrize("support", [(), tuple(s.unlabelled() for s in 30 * TEST[0].support)])
+def test_an_episode_without_support_is_refused(model: Method, support: tuple[Sentence]) -> None:
+    nothing = replace(TEST[0], support=support)
+    for ask in (found, lambda model, asked: model.adapted(asked, adaptation_of(model))):
+        with pytest.raises(DataError, match="no support span at all"):
+            ask(model, [nothing])
 
 
 def test_queries_without_words_are_fine(model: Method) -> None:

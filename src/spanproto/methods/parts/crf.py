@@ -39,7 +39,10 @@ def _path_score(
 def _log_partition(
     emissions: Tensor, start: Tensor, transitions: Tensor, end: Tensor, mask: Tensor
 ) -> Tensor:
-    """The logarithm (S,) of the sum over all sequences of the exponential of their scores."""
+    """The logarithm (S,) of the sum over all sequences of the exponential of their scores.
+
+    It loops over places, all sentences in one step: each sum needs that of the place before.
+    """
     total = start + emissions[:, 0]  # (S, T), over the sequences that end with each tag
     for place in range(1, emissions.shape[1]):
         longer = (total[:, :, None] + transitions).logsumexp(1) + emissions[:, place]

@@ -17,6 +17,9 @@ def viterbi(
     `transitions` (S, T, T) those of each tag (rows) before another (columns), and `end` (S, T)
     those of ending with them; where all sentences share the latter three, S may be 1. Words come
     first in the `mask` (S, L), padding after them.
+
+    The loop over places, one step for all sentences, is what the recursion needs: the best way to
+    a word depends on that to the word before.
     """
     if emissions.shape[1] == 0:
         return mask.long()
