@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spanproto.experiments.columns import Column
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import spanproto_cell
 from spanproto.paper.own_grid import own_grid
 from spanproto.paper.page import Cell, Entry, Page, Table, signed
-from spanproto.paper.quick import shortened
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import OWN, Scores
-from spanproto.paper.variants import adapted, both
+from spanproto.paper.variants import adapted, both, own_cell
 from spanproto.samples import NESTED as SAMPLE
 
 if TYPE_CHECKING:
@@ -159,23 +157,20 @@ _QUICK = _episodes(f"{_PREFIX}-sample-1", "general.json", "biomedical.json", 3, 
 
 def _cell(column: Column, seed: int, quick: bool) -> OwnCell:
     """The system of the cross-domain tables; there, Wiki is GUM without nesting."""
-    like = f"wiki-{_shots(column)}"
-    scorings = (
-        *both(like, _FLAT, ["extractor.decoding=flat"]),
-        *both(like, _NESTED, ["extractor.decoding=nested"]),
-    )
-    cell = replace(spanproto_cell(like, seed), column=column.name, scorings=scorings)
-    cell = shortened(cell) if quick else cell
-    looking = tuple(_looking(scoring, seed) for scoring in cell.scorings)
-    return OwnCell(column, replace(cell, scorings=looking))
+
+    def scorings(like: str) -> list[Scoring]:
+        return [
+            *both(like, _FLAT, ["extractor.decoding=flat"]),
+            *both(like, _NESTED, ["extractor.decoding=nested"]),
+        ]
+
+    own = own_cell(column, int(column.data["shots"]), seed, scorings, shortened=quick)
+    looking = tuple(_looking(scoring, seed) for scoring in own.cell.scorings)
+    return own._replace(cell=replace(own.cell, scorings=looking))
 
 
 def _looking(scoring: Scoring, seed: int) -> Scoring:
     return replace(scoring, look=ByNesting(seed, scoring.adaptation))
-
-
-def _shots(column: Column) -> int:
-    return int(column.data["shots"])
 
 
 def _table(column: Column, scores: Scores) -> Table:

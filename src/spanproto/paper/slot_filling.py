@@ -7,7 +7,7 @@ al. (2020) do with SNIPS. The data are any BIO files in domains; see `read_domai
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -19,14 +19,12 @@ from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.domains import domain_episode, read_domains
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.setups import read_score_file
-from spanproto.experiments.systems import spanproto_cell
 from spanproto.paper.comparison import seed_means
 from spanproto.paper.own_grid import own_grid, own_runs
 from spanproto.paper.page import NOT_RUN, Entry, Page, Table, signed
-from spanproto.paper.quick import shortened
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import F1, OWN, Scores
-from spanproto.paper.variants import PLAIN, adapted, both
+from spanproto.paper.variants import PLAIN, adapted, both, own_cell
 from spanproto.samples import SLOTS
 
 SHOTS = (1, 5)
@@ -34,13 +32,6 @@ EPISODES, QUERIES = 200, 20  # of a domain, and in each of its episodes
 _SCORINGS = {PLAIN: "as trained", adapted(PLAIN): "fine-tuned to the examples"}
 _PREFIX = "slots"
 _BENCHMARKS = {column.test_file.partition("/")[0] for column in COLUMNS.values()}  # their folders
-_SETTING = (
-    "Pooled micro F1 on the slots of a domain by a model trained on the other domains. An episode "
-    "has all slots of its domain, so many examples of each (or more, where sentences hold "
-    f"several), and {QUERIES} other sentences to find slots in; a domain has {EPISODES} episodes. "
-    "Both columns take the spans above the extractor's threshold of 0.50, and reject none for its "
-    "distance."
-)
 
 
 class SlotFilling(Recipe):
@@ -88,7 +79,23 @@ class SlotFilling(Recipe):
                 tables.append(Table(heading, _with_mean(rows), f"{shots}-shot"))
                 remarks += _remarks(rows, shots)
         described = scores.described() or f"{NOT_RUN.capitalize()}."
-        return Page(f"{_SETTING} {described}", tables, remarks)
+        return Page(f"{_setting(scores.quick)} {described}", tables, remarks)
+
+
+def _setting(quick: bool) -> str:
+    episodes, queries = _extent(quick)
+    return (
+        "Pooled micro F1 on the slots of a domain by a model trained on the other domains. An "
+        "episode has all slots of its domain, so many examples of each (or more, where sentences "
+        f"hold several), and {queries} other sentences to find slots in; a domain has {episodes} "
+        "episodes. Both columns take the spans above the extractor's threshold of 0.50, and reject "
+        "none for its distance."
+    )
+
+
+def _extent(quick: bool) -> tuple[int, int]:
+    """Episodes of a domain, and sentences to find slots in in each of them."""
+    return (3, 3) if quick else (EPISODES, QUERIES)
 
 
 def _remarks(rows: Sequence[tuple[str, Sequence[Entry]]], shots: int) -> list[str]:
@@ -132,11 +139,7 @@ def _columns(domains: Sequence[str], shots: int) -> Iterator[Column]:
 
 
 def _cell(column: Column, shots: int, seed: int, quick: bool) -> OwnCell:
-    """The system of the cross-domain tables on the column, which has no data to fit a decision."""
-    like = f"wiki-{shots}"
-    scorings = tuple(both(like, PLAIN))
-    cell = replace(spanproto_cell(like, seed), column=column.name, scorings=scorings)
-    return OwnCell(column, shortened(cell) if quick else cell)
+    return own_cell(column, shots, seed, partial(both, name=PLAIN), shortened=quick)
 
 
 def _digest(domains: Mapping[str, Sequence[Sentence]]) -> str:
@@ -161,7 +164,7 @@ def _write_episodes(
     domains: Mapping[str, Sequence[Sentence]], folder: Path, shots: int, quick: bool
 ) -> None:
     """The episodes of every domain, the same each time."""
-    episodes, queries = (3, 3) if quick else (EPISODES, QUERIES)
+    episodes, queries = _extent(quick)
     for domain, sentences in domains.items():
         path = folder / _file(domain, shots)
         if not path.exists():

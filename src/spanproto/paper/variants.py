@@ -1,11 +1,12 @@
 """SpanProto with one thing changed, scored as trained and fine-tuned to each support set."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from spanproto.experiments.cells import Cell
-from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.columns import COLUMNS, Column
+from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import SEEDS, spanproto_cell
 from spanproto.paper import quick
@@ -40,6 +41,23 @@ def varied(
 ) -> Cell:
     """SpanProto's cell with other settings of the model's sections and of the training."""
     return spanproto_cell(column, seed).retrained(name, model, training or {}, scorings)
+
+
+def own_cell(
+    column: Column,
+    shots: int,
+    seed: int,
+    scorings: Callable[[str], Sequence[Scoring]],
+    *,
+    shortened: bool,
+) -> OwnCell:
+    """SpanProto of the cross-domain tables on a column of a recipe's own.
+
+    It is trained and fine-tuned as for Wiki, and has no validation data to fit a decision on.
+    """
+    like = f"wiki-{shots}"
+    cell = replace(spanproto_cell(like, seed), column=column.name, scorings=tuple(scorings(like)))
+    return OwnCell(column, quick.shortened(cell) if shortened else cell)
 
 
 def both(
