@@ -38,7 +38,7 @@ def test_settings_far_apart_can_stand_at_equal_distances() -> None:
     chosen, curve = axes.get_lines()
     assert list(curve.get_xdata()) == [0, 1, 2]
     assert set(chosen.get_xdata()) == {2}
-    assert axes.get_xlabel() == "T' (not to scale)"
+    assert axes.get_xlabel() == "T', not to scale"
     (even,) = curves_figure(Panel("r", [0.1, 0.2, 0.3], [EXTRACTOR], evenly=True)).axes
     assert even.get_xlabel() == "r"
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0", "100", "1000"]

@@ -39,12 +39,13 @@ class BoundaryCase(Recipe):
 
     def page(self, scores: Scores) -> Page:
         """The spans of the sentence with what is found."""
+        found = scores.read(COLUMN, SCORING)
+        episodes = found[0]["episodes"] if found else EPISODES
         setting = (
             "The paper shows a sentence in which mentions nest. Here it is, of the query sentences "
-            f"of {WORDS.start} to {WORDS.stop - 1} words in the first {EPISODES} test episodes, "
+            f"of {WORDS.start} to {WORDS.stop - 1} words in the first {episodes} test episodes, "
             "the first one with the most spans found inside others, so that nesting can be seen."
         )
-        found = scores.read(COLUMN, SCORING)
         tables = [_table(content) for content in found[:1]]
         return Page(f"{setting} {scores.described()}", tables, [_remark(found[0])] if found else ())
 
@@ -84,12 +85,13 @@ def look_at_boundaries(model: "Method", episodes: Sequence[Episode]) -> dict[str
                 best = nested, sentence, found
     if best is None:
         raise DataError(
-            f"no query sentence of {WORDS.start} to {WORDS.stop - 1} words in the first {EPISODES} "
-            "test episodes; test on more, or on other data"
+            f"no query sentence of {WORDS.start} to {WORDS.stop - 1} words in the first "
+            f"{len(episodes[:EPISODES])} test episodes; test on more, or on other data"
         )
     _, sentence, found = best
     probabilities = boundary_probabilities(model, sentence)
     return {
+        "episodes": len(episodes[:EPISODES]),
         "words": list(sentence.words),
         "probabilities": [
             [None if cell != cell else round(cell, 4) for cell in row]
@@ -127,7 +129,7 @@ def _remark(content: Mapping[str, Any]) -> str:
     found = _spans(content["found"])
     nested = sum(any(_inside(one, other) for other in found) for one in found)
     return (
-        f"Few-NERD labels no mention inside another; {nested} of the {len(found)} spans found here "
-        "lie inside others: the matrix judges each pair of words by itself, as the paper says, "
-        "whose sentence is not among those at hand."
+        "The paper's sentence is not among those at hand, so this is another one. Few-NERD labels "
+        f"no mention inside another; {nested} of the {len(found)} spans found here lie inside "
+        "others, since the matrix judges each pair of words by itself, as the paper says."
     )

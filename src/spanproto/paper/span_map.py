@@ -1,12 +1,13 @@
 """Spans of one episode among the prototypes: where a trained model puts them."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spanproto.data.types import Episode
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper import quick
+from spanproto.paper.comparison import column_title
 from spanproto.paper.page import Page, Table
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
@@ -42,12 +43,13 @@ class SpanMap(Recipe):
     def page(self, scores: Scores) -> Page:
         """How many spans lie within r of the prototype of their type, by kind."""
         content = _measured(scores)
-        setting = f"{_SETTING} {scores.described()}"
+        column = COLUMN if content is None else content["column"]
+        setting = f"The first test episode of Few-NERD {column_title(column)}. {_READING}"
         if content is None:
-            return Page(setting, [])
+            return Page(f"{setting} {scores.described()}", [])
         placed = _placed(content)
-        table = Table(("", "spans", "within r"), _within(placed))
-        return Page(setting, [table], [_remark(placed)])
+        table = Table(("spans", "number", "within r"), _within(placed))
+        return Page(f"{setting} {scores.described()}", [table], [_remark(placed)])
 
     def figures(self, scores: Scores) -> "Mapping[str, Figure]":
         """The map, and beside it the real distances."""
@@ -57,10 +59,9 @@ class SpanMap(Recipe):
         return {} if content is None else {"span-map": prototypes_figure(*_placed(content))}
 
 
-_SETTING = (
-    "The first test episode of Few-NERD INTER 5-way 5~10-shot (of 5-way 1~2-shot in the quick "
-    "form). t-SNE keeps neighbours and no distances, so the picture has the real ones beside it. A "
-    "false positive is counted for the type that it was given."
+_READING = (
+    "t-SNE keeps neighbours and no distances, so the picture has the real ones beside it. A false "
+    "positive is counted for the type that it was given."
 )
 
 
@@ -112,13 +113,28 @@ def _placed(content: Mapping[str, Any]) -> "PlacedSpans":
     return PlacedSpans(points, prototypes, content["radius"])
 
 
-def _within(placed: "PlacedSpans") -> list[tuple[str, list[str]]]:
+class Share(NamedTuple):
+    """So many of a number."""
+
+    part: int
+    number: int
+
+    def __str__(self) -> str:
+        """How many, and the share that this is."""
+        return f"{self.part} ({self.part / self.number:.0%})"
+
+    def to_dict(self) -> int:
+        """How many; the number of all stands beside it."""
+        return self.part
+
+
+def _within(placed: "PlacedSpans") -> list[tuple[str, list[int | Share]]]:
     """A row for each kind of spans."""
     kinds = dict.fromkeys(point.kind for point in placed.points)
-    rows = []
+    rows: list[tuple[str, list[int | Share]]] = []
     for kind in kinds:
         near = [_is_within(point, placed) for point in placed.points if point.kind == kind]
-        rows.append((f"{kind}s", [str(len(near)), f"{sum(near)} ({sum(near) / len(near):.0%})"]))
+        rows.append((f"{kind}s", [len(near), Share(sum(near), len(near))]))
     return rows
 
 
@@ -130,10 +146,14 @@ def _is_within(point: "SpanPoint", placed: "PlacedSpans") -> bool:
 
 
 def _remark(placed: "PlacedSpans") -> str:
-    wrong = [point for point in placed.points if point.kind == "false positive"]
-    near = sum(_is_within(point, placed) for point in wrong)
+    outside = []
+    for kind in ("query mention", "false positive"):
+        far = [not _is_within(point, placed) for point in placed.points if point.kind == kind]
+        outside.append(f"{sum(far)} of the {len(far)} {kind}s")
     return (
         "The paper says that types cluster within circles of radius 2 and that most false "
-        f"positives lie outside: of the {len(wrong)} here, {len(wrong) - near} lie farther than "
-        f"r = {placed.radius:g} from the prototype of the type that they were given."
+        f"positives lie outside. Here r is {placed.radius:g}, as in training, and "
+        f"{' and '.join(outside)} lie farther than r from the prototype of their type: the "
+        "margin loss keeps what is no mention away from the prototypes of the types of training, "
+        "and for new types nothing does."
     )

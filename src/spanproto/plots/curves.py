@@ -111,13 +111,13 @@ def _draw_panel(axes: "Axes", panel: Panel, names: Sequence[str], chosen: str) -
             places, curve.values, label=curve.name, color=colour,
             linestyle=style.LINES[number % len(style.LINES)],
             marker=marker if len(places) <= _MOST_MARKERS else "",
-            linewidth=1.0 + 0.25 * below, markersize=looks[number].size(3.5 + 0.8 * below),
-            markeredgecolor="white", markeredgewidth=0.4,
+            linewidth=1.0 + 0.25 * below, markersize=looks[number].size(3.3 + 1.1 * below),
+            markeredgecolor="white", markeredgewidth=0.3,
         )  # fmt: skip
     if panel.evenly:
         axes.set_xticks(places, [f"{setting:g}" for setting in panel.settings])
     axes.set_title(panel.title, loc="left")
-    axes.set_xlabel(panel.parameter + (" (not to scale)" if _distorted(panel) else ""))
+    axes.set_xlabel(panel.parameter + (", not to scale" if _distorted(panel) else ""))
     axes.grid(axis="y", color=style.GRID, linewidth=0.5)
     axes.set_axisbelow(True)
 

@@ -25,8 +25,8 @@ Kind = Literal["example", "query mention", "false positive"]
 KINDS: tuple[Kind, ...] = ("example", "query mention", "false positive")
 _LEAST_CIRCLE = 0.035  # of the width of the map: a smaller one would be hidden by the spans
 _MARK, _ABOVE = 4.5, 12.0  # points, of a mark and between a panel and its title
-_LANE = 0.31  # rows between the kinds of spans
-_SIDES = (0.0, -0.085, 0.085)  # rows: where spans of a kind are put that would hide each other
+_LANE = 0.3  # rows between the kinds of spans
+_SIDES = (0.0, -0.1, 0.1)  # rows: where spans of a kind are put that would hide each other
 
 
 class SpanPoint(NamedTuple):
