@@ -63,7 +63,8 @@ class Method(nn.Module, ABC):
     Config: ClassVar[type[MethodConfig]] = MethodConfig
     trains_on: ClassVar[Literal["episodes", "sentences"] | None] = "episodes"
     training_defaults: ClassVar[Mapping[str, Any]] = {}
-    """Settings of `training` that the method's paper uses; the user's own come before them."""
+    """Settings of `training` that the method has of its own, as a rule those of its authors; the
+    user's come before them."""
     rate_factors: ClassVar[Mapping[str, float]] = {}
     """What the learning rate of training is multiplied by where a parameter's name begins so."""
     always_adapts: ClassVar[bool] = False

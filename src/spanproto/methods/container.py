@@ -52,9 +52,11 @@ class Container(WordTagger):
     sentences, not an episode. Then the Gaussians are dropped: a query word is compared with the
     support words by the encoder's states on the unit sphere, and decoded as in StructShot.
 
-    Rates, batch size and clipping are the authors', who train for one epoch: as many steps as
-    there are sentences for each of `sentences_per_step`. Their fine-tuning has no other end than
-    the rise of the loss, at which they too make one more step; here it also has a last step.
+    Learning rates, batch size and, in training, clipping are the authors', who train for one epoch:
+    as many steps as there are sentences for each of `sentences_per_step`. Their rate is constant
+    throughout; here that of training falls, as in all methods. In fine-tuning they also clip at 1
+    and tune the embeddings, which here are frozen; and theirs has no other end than the rise of
+    the loss, at which they too make one more step, where here it also has a last step.
     """
 
     name = "container"

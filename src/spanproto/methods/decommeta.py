@@ -72,8 +72,10 @@ class DecomMeta(Method):
     Settings are those of the released scripts, which train the typing network at 1e-4 and all else
     at 3e-5. There the stages are trained one after the other, each stopped by its own validation,
     and the typing network's inner steps are at 1e-4; here they are trained side by side, and the
-    inner steps are at 3e-5, as fine-tuning is. Prototypes are those of the fine-tuned weights, and
-    learned through, as in the paper; the released code keeps those of the last inner step fixed.
+    inner steps are at 3e-5, as fine-tuning is. The paper represents a span by the mean of all its
+    sub-tokens; here a word of several has a say by its first and its last. Prototypes are those of
+    the fine-tuned weights, and learned through, as in the paper; the released code keeps those of
+    the last inner step fixed.
     """
 
     name = "decommeta"

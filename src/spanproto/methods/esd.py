@@ -70,6 +70,8 @@ class Esd(Method):
     sentence, and then by attention between a query sentence and the support set. Each query span
     has prototypes of its own, in which the support spans most like it weigh most; three prototypes
     of O become one in the same way. Conflicts between the spans found are resolved by soft-NMS.
+
+    Settings are the authors', but that the weights of all layers decay; theirs are the encoder's.
     """
 
     name = "esd"

@@ -62,13 +62,13 @@ class LTapNetCdt(Method):
     label vectors, each without the mean of the others, and prototypes. These are the emissions of
     a CRF with transitions that hold for all types.
 
-    Settings are those of the released scripts. There a first epoch trains all but the encoder, and
-    rates are halved after each; here they follow the schedule of all methods. The scale of the
-    emissions begins where the encoder at hand needs it; it and the transitions, a few numbers, are
-    learned faster than the rest. In prediction tags
-    have the first anchors in turn, where the released code draws some. Dot products in the space
-    are had without its basis, from a QR decomposition of the differences; a singular value
-    decomposition, as in the released code, gives the same and would wait for the device.
+    Rates, shares and batch size are those of the released scripts. There a first epoch trains all
+    but the encoder, and rates are halved after each; here steps and rates follow the schedule of
+    all methods. The scale of the emissions begins where the encoder at hand needs it; it and the
+    transitions, a few numbers, are learned at ten times the rate. In prediction tags have the first
+    anchors in turn, where the released code draws some. Dot products in the space are had without
+    its basis, from a QR decomposition of the differences; a singular value decomposition, as in the
+    released code, gives the same and would wait for the device.
     """
 
     name = "l-tapnet-cdt"

@@ -30,9 +30,11 @@ class MatchingNetwork(WordTagger):
     """Matching networks (Vinyals et al., 2016) over words, as Hou et al. (2020) compare them.
 
     A query word's logit for a BIO tag is the mean of its dot products with the support words of
-    that tag, times a learned scale; the tags of a sentence are chosen one by one. Rates and batch
-    size are those of Hou et al.; each sentence is encoded by itself. The scale begins where the
-    encoder at hand needs it, and is learned faster than the rest.
+    that tag, times a learned scale; the tags of a sentence are chosen one by one.
+
+    Rates, batch size and clipping are those of Hou et al.; the schedule is that of all methods,
+    and each sentence is encoded by itself. The scale begins where the encoder at hand needs it,
+    and is learned at ten times the rate.
     """
 
     name = "matching-network"

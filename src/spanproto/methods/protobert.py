@@ -34,6 +34,9 @@ class ProtoBert(WordTagger):
 
     The prototype of each type, and of O, is the mean of its support words, each represented by its
     first sub-token. A query word's logits are minus its squared distances to the prototypes.
+
+    Layers, dropout, rate, weight decay and warm-up are those of Ding et al.; how many steps there
+    are is not.
     """
 
     name = "protobert"
