@@ -73,7 +73,10 @@ def boundary_matrix_figure(
         for row, names in types.items():
             axes.text(size - 0.3, row, names, va="center_baseline", parse_math=False)
         _draw_legend(figure, gold is not None)
-        bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.5, aspect=25, pad=0.02)
+        bar = figure.colorbar(
+            image, ax=axes, location="bottom", shrink=1.8 / figure.get_figwidth(), aspect=20,
+            pad=0.02, ticks=[0, 0.25, 0.5, 0.75, 1],
+        )  # fmt: skip
         bar.set_label(r"boundary probability $\sigma(f)$")
         bar.outline.set_visible(False)
     return figure

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COLUMN, PAGE = 3.35, 6.9  # inches: the widths of one column and of both, in which figures come
 INK, FAINT = "#222222", "#767676"
-GOLD, FOUND = "#E69F00", "#D55E00"  # labelled by a person, and by the model
+GOLD, FOUND = "#FFC20A", "#D55E00"  # labelled by a person, and by the model
 GRID = "#E3E3E3"
 TEXT = 7.0  # points, of all there is to read
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
