@@ -16,7 +16,7 @@ from spanproto.paper.errors import Errors
 from spanproto.paper.hyper_parameters import THRESHOLDS, HyperParameters
 from spanproto.paper.margin import Margin
 from spanproto.paper.page import Entry
-from spanproto.paper.recipe import Bench, Recipe
+from spanproto.paper.recipe import Bench
 from spanproto.paper.scores import Scores
 from spanproto.paper.sweeps import Best, Series, best_settings, columns_with, sweep_table
 
@@ -207,21 +207,19 @@ def test_a_picture_is_drawn_of_any_column_that_was_run_with_the_spread_of_its_se
     assert axes.collections  # what lies a deviation around the curves
 
 
-RECIPES_WITH_ROWS = [RECIPES[name] for name in ("fewnerd", "crossdomain", "errors", "margin")] + [
-    RECIPES[name] for name in ("ablation", "ablation-fewnerd", "ablation-crossdomain")
-]
+ABLATIONS = ("ablation", "ablation-fewnerd", "ablation-crossdomain")
+COMPARING = ("fewnerd", "crossdomain", "errors", "margin", "span-extraction", *ABLATIONS)
 
 
-@pytest.mark.parametrize("recipe", RECIPES_WITH_ROWS, ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("name", COMPARING)
 @pytest.mark.parametrize("f1", [0.0, 30.0, 100.0])
-def test_every_row_with_a_difference_has_a_sentence(
-    tmp_path: Path, recipe: Recipe, f1: float
-) -> None:
+def test_every_row_with_a_difference_has_a_sentence(tmp_path: Path, name: str, f1: float) -> None:
     wrong = {"count": 10, "fp_span": 70.0, "fp_type": 30.0}
-    bench = Bench(tmp_path, "tiny", columns=tuple(COLUMNS))
-    for cell in recipe.cells(bench):
+    recipe = RECIPES[name]
+    for cell in recipe.cells(Bench(tmp_path, "tiny", columns=tuple(COLUMNS))):
         for scoring in cell.scorings:
-            put(tmp_path, f"paper/cells/{cell.column}/{scoring.name}", f1, false_positives=wrong)
+            place = f"paper/cells/{cell.column}/{scoring.name}"
+            put(tmp_path, place, f1, false_positives=wrong, span={"f1": f1})
     page = recipe.page(Scores(tmp_path))
     differing = {
         (table.title, row)

@@ -24,13 +24,13 @@ from spanproto.paper.scores import F1, Scores
 from spanproto.paper.variants import (
     PLAIN,
     SWEEP_COLUMNS,
+    WHOLE,
     adapted,
     both,
     sweep_places,
     varied,
 )
 
-WHOLE = "theta-0.50"  # SpanProto as in the main tables, with its own threshold
 REJECTING = "margin-3"  # SpanProto as the paper has it: spans farther than r = 3 are rejected
 
 # What is changed of SpanProto; `no-extractor` is another method.

@@ -13,9 +13,18 @@ from spanproto.paper.comparison import Row, comparison, remarks
 from spanproto.paper.page import Page, signed
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import F1, Scores, encoders_of, steps_of
-from spanproto.paper.variants import ADAPTED, FITTED, PLAIN, RELEASED, places_of
+from spanproto.paper.variants import (
+    ADAPTED,
+    FITTED,
+    PLAIN,
+    RELEASED,
+    WHOLE,
+    adapted,
+    places_of,
+)
 
 _OWN = {
+    adapted(WHOLE): "SpanProto, fine-tuned",
     FITTED: "SpanProto, fitted decision",
     ADAPTED: "SpanProto, fine-tuned and fitted",
     RELEASED: "SpanProto, gold spans handed in (oracle)",
@@ -24,6 +33,7 @@ _WHY = {
     "nnshot": "the weights are ProtoBERT's of the row above, as in the original",
     "structshot": "NNShot with Viterbi on top, so what moves that row moves this one",
     PLAIN: "only spans that the extractor finds by itself are candidates here",
+    adapted(WHOLE): "a copy is fine-tuned to the support set of each episode",
     FITTED: "its decision is fitted on validation episodes",
     ADAPTED: "a copy is fine-tuned to the support set of each episode, and the decision is fitted",
     RELEASED: (

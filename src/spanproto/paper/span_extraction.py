@@ -8,13 +8,13 @@ from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import baseline_cells
 from spanproto.paper import published
-from spanproto.paper.ablation import WHOLE, whole_scorings
+from spanproto.paper.ablation import whole_scorings
 from spanproto.paper.comparison import GROUPS, Row, averages, column_title, group_title
 from spanproto.paper.page import Cell as Shown
 from spanproto.paper.page import Entry, Page, Table, signed
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
-from spanproto.paper.variants import PLAIN, adapted, places_of, varied
+from spanproto.paper.variants import PLAIN, WHOLE, adapted, places_of, varied
 
 SPANS = ("span", "f1")
 _ROWS = [

@@ -8,12 +8,13 @@ from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import SEEDS, spanproto_cell
+from spanproto.experiments.systems import PAPERS_DECISION, SEEDS, spanproto_cell
 from spanproto.paper import quick
 from spanproto.paper.recipe import Bench
 
 PLAIN, FITTED, ADAPTED = "spanproto", "spanproto-fitted", "spanproto-adapted"
 RELEASED = "spanproto-released"
+WHOLE = PAPERS_DECISION  # SpanProto as in the main tables, with its own threshold
 SWEEP_COLUMNS = ("inter-5w1", "news-1")  # where ablations and sweeps are run by default
 
 
