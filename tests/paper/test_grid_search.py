@@ -47,7 +47,8 @@ def test_the_quick_form_tries_two_choices_and_two_more_when_called_again(bench: 
     assert table.title == "news-1, seed 12: 4 trial(s), the best first"
     f1 = [cells[-1] for name, cells in table.rows if name.startswith("trial")]
     assert f1 == sorted(f1, reverse=True)
-    assert table.rows[-1][1][3:6] == ["200", "0.8", "3"]
+    assert [str(cell) for cell in table.rows[-1][1][3:6]] == ["200", "0.8", "3"]
+    assert table.to_dict()["rows"][-1]["theta"] == 0.8
     assert (bench.folder / "search" / "grid-search.news-1.12.journal").exists()
 
 

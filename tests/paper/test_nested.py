@@ -41,6 +41,9 @@ def test_the_quick_form_scores_both_decodings(tmp_path: Path, tiny_encoder: Path
         assert (content["adaptation"] is not None) == ("adapted" in path.name)
     (table,) = NestedNER().page(Scores(tmp_path)).tables
     assert "not run" not in table.to_text()
+    first = table.to_dict()["rows"][0]
+    assert first["flat"].keys() == {"precision", "recall"}
+    assert first["gain"] == first["nested_f1"]["measured"] - first["flat_f1"]["measured"]
 
 
 def test_what_the_model_says_is_sorted_by_nesting(shared_model: SpanProto) -> None:

@@ -25,7 +25,7 @@ from spanproto.experiments.own_columns import OwnCell, run_own_cell
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper import published, quick
 from spanproto.paper.own_grid import own_grid
-from spanproto.paper.page import NOT_RUN, Page, Table
+from spanproto.paper.page import NOT_RUN, Cell, Formatted, Page, Table
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import SEARCHES, Scores
 from spanproto.paper.variants import varied
@@ -213,8 +213,11 @@ def _remark(study: Mapping[str, Any]) -> str:
     )
 
 
-def _shown(values: Mapping[str, float]) -> list[str]:
-    return [f"{values[name]:g}" if name in values else "not said" for name in SPACE]
+def _shown(values: Mapping[str, float]) -> list[Cell]:
+    return [
+        Formatted(values[name], f"{values[name]:g}") if name in values else "not said"
+        for name in SPACE
+    ]
 
 
 GRID_SEARCH = GridSearch("grid-search", "The grid search of the appendix", "grid")

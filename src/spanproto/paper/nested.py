@@ -13,7 +13,7 @@ from spanproto.experiments.columns import Column
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper.own_grid import own_grid
-from spanproto.paper.page import Cell, Entry, Page, Table, signed
+from spanproto.paper.page import Cell, Entry, Formatted, Page, Table, signed
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import OWN, Scores
 from spanproto.paper.variants import adapted, both, own_cell
@@ -91,20 +91,6 @@ class PrecisionRecall(NamedTuple):
     def to_dict(self) -> dict[str, float]:
         """Plain values, ready for JSON."""
         return self._asdict()
-
-
-class Gain(NamedTuple):
-    """A difference between two figures."""
-
-    points: float
-
-    def __str__(self) -> str:
-        """With its sign."""
-        return signed(self.points)
-
-    def to_dict(self) -> float:
-        """A plain value, ready for JSON."""
-        return self.points
 
 
 @dataclass(frozen=True)
@@ -205,7 +191,7 @@ def _row(
         else:
             cells.append(PrecisionRecall(precision, recall))
     gain = _gain(column, named, keys, scores)
-    return [*cells, "" if gain is None else Gain(gain)]
+    return [*cells, "" if gain is None else Formatted(gain, signed(gain))]
 
 
 def _gain(

@@ -77,6 +77,21 @@ class Shown(Protocol):
         ...
 
 
+class Formatted(NamedTuple):
+    """A number that is printed in a way of its own."""
+
+    number: float
+    text: str
+
+    def __str__(self) -> str:
+        """As it is printed."""
+        return self.text
+
+    def to_dict(self) -> float:
+        """The number alone, ready for JSON."""
+        return self.number
+
+
 Cell = Entry | Shown | float | str
 
 
