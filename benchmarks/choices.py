@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from spanproto.experiments.choices import CHOICES, CHOSEN_ON, FIRST
+from spanproto.experiments.choices import CHOSEN_ON, FIRST, TITLES
 from spanproto.experiments.systems import SEEDS
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import Table
@@ -36,8 +36,8 @@ def entry(results: Path, column: str, choice: str) -> str:
 def choices_table(results: Path) -> Table:
     """Every choice on the validation data of every column."""
     rows = [
-        (choice.title, [entry(results, column, name) for column in CHOSEN_ON])
-        for name, choice in CHOICES.items()
+        (title, [entry(results, column, name) for column in CHOSEN_ON])
+        for name, title in TITLES.items()
     ]
     return Table(("", *(f"as for {column_title(column)}" for column in CHOSEN_ON)), rows)
 

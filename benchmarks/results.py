@@ -17,7 +17,7 @@ from tqdm import tqdm
 from spanproto.cli.main import in_one_sentence
 from spanproto.errors import ConfigError, DataError, nearest_name
 from spanproto.experiments.cells import Cell, Grid, run_cells
-from spanproto.experiments.choices import CHOICES, CHOSEN_ON, choice_cells
+from spanproto.experiments.choices import CHOSEN_ON, TITLES, choice_cells
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.schedules import schedule_cells
 from spanproto.experiments.systems import (
@@ -68,11 +68,11 @@ def cells_of(table: Table) -> list[Cell]:
 def chosen_cells(only: str) -> list[OwnCell]:
     """The cells of all choices, or of some, or of some columns: names with commas between."""
     names = [name for name in only.split(",") if name]
-    choices = [name for name in names if name in CHOICES]
-    columns = [name for name in names if name not in CHOICES]
+    choices = [name for name in names if name in TITLES]
+    columns = [name for name in names if name not in TITLES]
     for name in columns:
         if not any(name in column for column in CHOSEN_ON):
-            known = nearest_name(name, [*CHOICES, *CHOSEN_ON])
+            known = nearest_name(name, [*TITLES, *CHOSEN_ON])
             raise ConfigError(f"there is no choice or column {name!r}; {known}")
     found = []
     for column in CHOSEN_ON:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CHOSEN_ON = VALIDATED  # whose validation data the choices are judged on
 FIRST = "chosen"  # to begin with
+_FIRST_MODEL = {"classifier": {"representation": "mean"}}
 _FIRST_STEPS = 40
 _FIRST_RATES = {"crossdomain": 1.2e-4, "fewnerd": 3e-5}
 _FIRST_EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
@@ -98,6 +99,12 @@ CHOICES: Mapping[str, Choice] = {
         {"objective": {"meta": {"after": 250}}},
     ),
 }
+OF_TABLES = {"tables": "spanproto-adapted", "tables-fitted": "spanproto-fitted"}
+TITLES = {
+    **{name: choice.title for name, choice in CHOICES.items()},
+    "tables": "the setting of the tables",
+    "tables-fitted": "and no fine-tuning",
+}
 
 
 def validation_column(column: Column, fitted_on: int = 0) -> Column:
@@ -117,14 +124,18 @@ def validation_column(column: Column, fitted_on: int = 0) -> Column:
 def choice_cells(name: str, seed: int) -> list[OwnCell]:
     """Every choice on the validation data of a column; those of one training are one cell."""
     table = spanproto_cell(name, seed)
-    scored = _first(table.scorings[-1], COLUMNS[name].protocol)
+    by_name = {scoring.name: scoring for scoring in table.scorings}
+    scored = _first(by_name["spanproto-adapted"], COLUMNS[name].protocol)
     column = validation_column(COLUMNS[name], scored.fit_decision)
-    cells = {FIRST: replace(table, system=FIRST, column=column.name, scorings=())}
+    table = replace(table, system="tables", column=column.name)
+    cells = {FIRST: table.retrained(FIRST, _FIRST_MODEL, {})}
     for key, choice in CHOICES.items():
         training = key if choice.trains else FIRST
         cell = cells.get(training) or cells[FIRST].retrained(key, choice.model, choice.training)
         scorings = (*cell.scorings, _rescored(scored, key, choice))
         cells[training] = replace(cell, scorings=scorings)
+    of_tables = tuple(replace(by_name[there], name=here) for here, there in OF_TABLES.items())
+    cells["tables"] = replace(table, scorings=of_tables)
     return [OwnCell(column, cell) for cell in cells.values()]
 
 

@@ -50,7 +50,7 @@ def spanproto_cell(column: str, seed: int, *also: str) -> Cell:
     run = {
         "method": "spanproto",
         "model": {
-            "classifier": {"representation": "mean", "reject": False},
+            "classifier": {"reject": False},
             "objective": {
                 "extractor_steps": 100,
                 "extractor_data": "support+query",
