@@ -93,6 +93,9 @@ CHOICES: Mapping[str, Choice] = {
         "spans represented by their ends", {"classifier": {"representation": "boundary"}}
     ),
     "sphere": Choice("spans on a sphere", {"classifier": {"sphere": 4.0}}),
+    "rotary": Choice("the released code's boundary score", {"extractor": {"head": "rotary"}}),
+    "dropout": Choice("dropout of 0.2", {"encoder": {"dropout": 0.2}}),
+    "shorter": Choice("trained half as long", training={"steps": 250}),
     "longer": Choice("trained twice as long", training={"steps": 1000}),
     "meta": Choice(
         "trained to be fine-tuned (first-order MAML) in the second half",
