@@ -53,7 +53,7 @@ F1 on {" and ".join(counts)} validation episodes: of OntoNotes, as for the cross
 and of Few-NERD's dev types, as for INTER 5-way 1-shot. One thing is changed at a time in a first
 setting, which is not that of the tables. In brackets the distance from the first setting. One seed,
 MPNet-base; the standard error over the episodes is about {" and ".join(errors)}. A decision is
-fitted on 32 more validation episodes. The episodes of OntoNotes are all there are in this benchmark:
+fitted on 32 more validation episodes. Of OntoNotes there are no other episodes in this benchmark:
 they validate for News, Wiki and Social, and are the test episodes of the OntoNotes column.
 
 {choices_table(RESULTS).to_markdown()}

@@ -23,7 +23,8 @@ def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
     assert trainings == {FIRST, "tables", *changed}
     for column, cell in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
-        RunConfig.of({**cell.run, "data": column.data})
+        run = RunConfig.of({**cell.run, "data": {**column.data, **cell.run.get("data", {})}})
+        assert run.data.mixed == (cell.system == "redrawn")
         for scoring in cell.scorings:
             if scoring.adaptation is not None:
                 SpanProto.adaptation(scoring.adaptation)

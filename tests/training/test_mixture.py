@@ -1,10 +1,15 @@
 """Varied episodes: from one corpus each, with entities of other types left in."""
 
+from pathlib import Path
+
 import synthetic
 
 from spanproto.data.few_shot import few_shot_support
+from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.data.types import Sentence, Span
 from spanproto.training.mixture import MixedEpisodes
+from spanproto.training.settings import DataConfig
+from spanproto.training.source import TrainingData, corpora_of
 
 
 def corpora() -> list[list[Sentence]]:
@@ -66,3 +71,33 @@ def test_a_handful_of_examples_has_every_type_often_enough() -> None:
         assert support != few_shot_support(pool, shots, seed=2)
     rare = [Sentence(("a",), (Span(0, 1, "once"),)), Sentence(("b",), (Span(0, 1, "twice"),))]
     assert len(few_shot_support(rare, 5, seed=0)) == 2
+
+
+def test_episodes_of_the_same_types_are_a_corpus_to_draw_others_from(tmp_path: Path) -> None:
+    given = [synthetic.episode(seed, types=synthetic.TYPES[:3]) for seed in range(3)]
+    given += [synthetic.episode(seed, types=synthetic.TYPES[3:6]) for seed in range(3, 6)]
+    corpora = corpora_of(given)
+    assert [{span.label for s in corpus for span in s.spans} for corpus in corpora] == [
+        set(synthetic.TYPES[:3]),
+        set(synthetic.TYPES[3:6]),
+    ]
+    words = [sentence.words for corpus in corpora for sentence in corpus]
+    assert len(words) == len(set(words))
+    path = tmp_path / "episodes.jsonl"
+    write_episodes(path, given, "token-episodes")
+    config = DataConfig(train=[str(path)], mixed=True, ways=2)
+    drawn = TrainingData(config).episodes(0)
+    assert {len(drawn[number].types) for number in range(20)} == {1, 2}
+    known = set(words)
+    for number in range(20):
+        assert {s.words for s in (*drawn[number].support, *drawn[number].query)} <= known
+
+
+def test_varied_episodes_know_the_types_of_the_split_alone(tmp_path: Path) -> None:
+    path = tmp_path / "sentences.conll"
+    write_sentences(path, synthetic.corpus(1, 60), "conll")
+    types = ",".join(synthetic.TYPES[:3])
+    drawn = TrainingData(DataConfig(train=[str(path)], mixed=True, train_types=types)).episodes(0)
+    assert {label for number in range(40) for label in drawn[number].types} == set(
+        synthetic.TYPES[:3]
+    )

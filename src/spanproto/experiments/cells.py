@@ -31,7 +31,7 @@ class Cell:
     system: str
     column: str
     seed: int
-    run: Mapping[str, Any]  # method, model and training of the run
+    run: Mapping[str, Any]  # method, model and training of the run, and data if not the column's
     scorings: tuple[Scoring, ...]
     also: tuple[str, ...] = ()  # further columns that the same training serves
 
@@ -41,8 +41,9 @@ class Cell:
         model: Mapping[str, Mapping[str, Any]],
         training: Mapping[str, Any],
         scorings: Sequence[Scoring] = (),
+        data: Mapping[str, Any] | None = None,
     ) -> "Cell":
-        """Another system: other settings of the model's sections and of the training."""
+        """Another system: other settings of the model's sections, of the training and its data."""
         sections = {name: dict(values) for name, values in self.run.get("model", {}).items()}
         for name, values in model.items():
             sections[name] = {**sections.get(name, {}), **values}
@@ -50,6 +51,7 @@ class Cell:
             **self.run,
             "model": sections,
             "training": {**self.run.get("training", {}), **training},
+            "data": {**self.run.get("data", {}), **(data or {})},
         }
         return replace(self, system=system, run=run, scorings=tuple(scorings))
 
@@ -142,7 +144,7 @@ def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
         "seed": cell.seed,
     }
     column = column_named(cell.column)
-    data = {"root": str(grid.data), **column.data}
+    data = {"root": str(grid.data), **column.data, **cell.run.get("data", {})}
     content = {**cell.run, "model": model, "data": data, "training": training}
     known = json.dumps([content, str(grid.output.resolve())], sort_keys=True, default=list)
     key = hashlib.sha256(known.encode()).hexdigest()[:8]

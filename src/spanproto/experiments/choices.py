@@ -34,6 +34,7 @@ class Choice:
     title: str
     model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
     adaptation: Mapping[str, Any] | None = field(default_factory=dict)  # None: there is none
     rate: float = 1.0  # of the fine-tuning, as a multiple
     decision: Sequence[str] | None = None  # settings of one that is not fitted
@@ -44,7 +45,7 @@ class Choice:
     @property
     def trains(self) -> bool:
         """Whether the change is one of training."""
-        return bool(self.model or self.training)
+        return bool(self.model or self.training or self.data)
 
 
 CHOICES: Mapping[str, Choice] = {
@@ -83,7 +84,11 @@ CHOICES: Mapping[str, Choice] = {
     "no-leave-one-out": Choice(
         "support spans in their own prototypes", adaptation={"leave_one_out": False}
     ),
-    "low-rank": Choice("low-rank adapters", adaptation={"tuning": {"tune": "low-rank"}}),
+    "low-rank": Choice(
+        "low-rank adapters, at eight times the rate",
+        adaptation={"tuning": {"tune": "low-rank"}},
+        rate=8.0,
+    ),
     "all-negatives": Choice("all spans seen in training", {"objective": {"negatives": 1.0}}),
     "support-only": Choice(
         "the extractor trained on support sentences alone",
@@ -93,6 +98,10 @@ CHOICES: Mapping[str, Choice] = {
         "spans represented by their ends", {"classifier": {"representation": "boundary"}}
     ),
     "sphere": Choice("spans on a sphere", {"classifier": {"sphere": 4.0}}),
+    "redrawn": Choice(
+        "trained on episodes drawn anew, of varied size, from the sentences of the given ones",
+        data={"mixed": True, "ways": 11, "shots": 2, "query_shots": 3},
+    ),
     "rotary": Choice("the released code's boundary score", {"extractor": {"head": "rotary"}}),
     "dropout": Choice("dropout of 0.2", {"encoder": {"dropout": 0.2}}),
     "shorter": Choice("trained half as long", training={"steps": 250}),
@@ -134,7 +143,9 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
     cells = {FIRST: table.retrained(FIRST, _FIRST_MODEL, {})}
     for key, choice in CHOICES.items():
         training = key if choice.trains else FIRST
-        cell = cells.get(training) or cells[FIRST].retrained(key, choice.model, choice.training)
+        cell = cells.get(training) or cells[FIRST].retrained(
+            key, choice.model, choice.training, data=choice.data
+        )
         scorings = (*cell.scorings, _rescored(scored, key, choice))
         cells[training] = replace(cell, scorings=scorings)
     of_tables = tuple(replace(by_name[there], name=here) for here, there in OF_TABLES.items())

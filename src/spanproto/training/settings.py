@@ -21,7 +21,7 @@ class DataConfig:
     ways: int = 5  # N, K and Q apply to sentences; episode files have their own
     shots: int = 1
     query_shots: int = 1
-    mixed: bool = False  # varied episodes: each from one file, with at most N types, K and Q shots
+    mixed: bool = False  # varied episodes: each of one corpus, with at most N types, K and Q shots
     skip_rare: bool = False  # leave out types with too few sentences
     train_types: str | None = None  # a shipped split such as inter/train; None: all types
     valid_types: str | None = None

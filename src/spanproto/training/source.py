@@ -5,7 +5,7 @@ step, split over processes, and prefetched, and still see the same episodes or s
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -66,6 +66,8 @@ class TrainingData:
         self._corpora: list[list[Sentence]] = []
         if _hold_episodes(config.train_files, config):
             self._episodes = _read_episodes(config.train_files, config)
+            if config.mixed:
+                self._corpora, self._episodes = corpora_of(self._episodes), []
         else:
             self._corpora = [read_sentences(name, config.format) for name in config.train_files]
 
@@ -89,6 +91,20 @@ class TrainingData:
             if sentence.words not in seen:
                 seen.add(sentence.words)
                 yield sentence
+
+
+def corpora_of(episodes: Iterable[Episode]) -> list[list[Sentence]]:
+    """The distinct sentences of episodes, to draw others from.
+
+    Those of episodes with the same types are one corpus: in their sentences all of these types are
+    labelled, and no others.
+    """
+    corpora: dict[frozenset[str], dict[tuple[str, ...], Sentence]] = {}
+    for episode in episodes:
+        corpus = corpora.setdefault(frozenset(episode.types), {})
+        for sentence in (*episode.support, *episode.query):
+            corpus.setdefault(sentence.words, sentence)
+    return [list(corpus.values()) for corpus in corpora.values()]
 
 
 def validation_episodes(config: DataConfig) -> list[Episode]:
@@ -126,6 +142,8 @@ def _drawn(
 ) -> Source[Episode]:
     """Episodes drawn from corpora: from each by itself, or from all of their sentences."""
     if config.mixed:
+        if types is not None:
+            corpora = [sentences_of_split(corpus, read_types(types)) for corpus in corpora]
         return MixedEpisodes(corpora, config.ways, config.shots, config.query_shots, seed)
     return EpisodeSampler(
         chain.from_iterable(corpora),
