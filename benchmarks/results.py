@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from tqdm import tqdm
 
 from spanproto.cli.main import in_one_sentence
-from spanproto.errors import ConfigError, DataError, nearest_name
-from spanproto.experiments.cells import Cell, Grid, run_cells
+from spanproto.errors import ConfigError, nearest_name
+from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.choices import CHOSEN_ON, TITLES, choice_cells
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
+from spanproto.experiments.progress import fill
 from spanproto.experiments.schedules import schedule_cells
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
@@ -110,8 +110,6 @@ def main(
     device: str = "auto",
 ) -> None:
     """Run what is missing of a table."""
-    if not data.is_dir():
-        raise DataError(f"{data}: no such folder; give the one of the corpora")
     training = {} if steps is None else {"steps": steps}
     folder = output or Path("results") / table.value
     grid = Grid(data, encoder, folder, limit=limit, training=training, device=device)
@@ -128,11 +126,7 @@ def main(
     ]
     if not wanted:
         raise ConfigError(f"no cell of {table.value} is called {only!r}; give such as news-1.12")
-    todo = [cell for cell in wanted if grid.wants(cell)]
-    bar = tqdm(total=len(todo), unit="cell")
-    for cell in run_cells(grid, todo, workers):
-        bar.set_postfix_str(str(cell))
-        bar.update()
+    fill(grid, wanted, workers)
 
 
 if __name__ == "__main__":

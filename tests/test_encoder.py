@@ -6,6 +6,7 @@ import pytest
 import synthetic
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
 from spanproto.encoder import TAKES_READY_MASK, Encoder, EncoderConfig
 from spanproto.errors import CheckpointError, ConfigError
@@ -135,6 +136,16 @@ def test_truncated_weights_of_an_encoder_are_named(tiny_encoder: Path, tmp_path:
     weights = tmp_path / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(CheckpointError, match="cannot be loaded"):
+        Encoder.from_pretrained(EncoderConfig(name=str(tmp_path)))
+
+
+def test_an_encoder_that_is_not_whole_is_refused(tiny_encoder: Path, tmp_path: Path) -> None:
+    for path in tiny_encoder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    weights = load_file(tmp_path / "model.safetensors")
+    name = next(name for name in weights if "layer.0." in name)
+    save_file({k: v for k, v in weights.items() if k != name}, tmp_path / "model.safetensors")
+    with pytest.raises(CheckpointError, match=f"lacks 1 of the weights, such as .*{name}"):
         Encoder.from_pretrained(EncoderConfig(name=str(tmp_path)))
 
 

@@ -85,8 +85,12 @@ class Encoder(nn.Module):
             settings = AutoConfig.from_pretrained(config.name)
             _set_dropout(settings, config.dropout)
             tokenizer = AutoTokenizer.from_pretrained(config.name)
-            transformer = AutoModel.from_pretrained(
-                config.name, config=settings, dtype=torch.float32, use_safetensors=True
+            transformer, found = AutoModel.from_pretrained(
+                config.name,
+                config=settings,
+                dtype=torch.float32,
+                use_safetensors=True,
+                output_loading_info=True,
             )
         except (OSError, ValueError, SafetensorError) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
@@ -94,6 +98,13 @@ class Encoder(nn.Module):
                 f"encoder {config.name!r} cannot be loaded ({reason}); give a directory with a "
                 "transformers model, or a hub name while online"
             ) from None
+        # transformers would give random ones in their place; a pooler is not used here.
+        missing = sorted(name for name in found["missing_keys"] if "pooler" not in name)
+        if missing:
+            raise CheckpointError(
+                f"encoder {config.name!r}: its file lacks {len(missing)} of the weights, such as "
+                f"{missing[0]}; get the whole model"
+            )
         return cls(transformer, tokenizer, config)
 
     @classmethod

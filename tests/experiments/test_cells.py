@@ -10,8 +10,9 @@ import synthetic
 from spanproto.centring import RADIUS
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.errors import ConfigError, DataError
-from spanproto.experiments.cells import Cell, Grid, run_cells
+from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.columns import COLUMNS, column_named
+from spanproto.experiments.progress import fill
 from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
@@ -56,7 +57,8 @@ def cell() -> Cell:
 
 
 def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> None:
-    assert list(run_cells(grid, [cell], workers=1)) == [cell]
+    fill(grid, [cell], workers=1)
+    assert not grid.wants(cell)
     found = {
         scoring.name: json.loads(grid.file(cell, scoring).read_text()) for scoring in cell.scorings
     }
@@ -88,7 +90,7 @@ def test_decisions_share_fine_tuned_copies(
         return adapted(self, episodes, config)
 
     monkeypatch.setattr(SpanProto, "adapted", counting)
-    list(run_cells(grid, [replace(cell, scorings=tuple(scorings))], workers=1))
+    fill(grid, [replace(cell, scorings=tuple(scorings))], workers=1)
     assert fine_tuned == [2]
     found = {s.name: json.loads(grid.file(cell, s).read_text()) for s in scorings}
     for name, theta in thetas.items():
@@ -96,7 +98,7 @@ def test_decisions_share_fine_tuned_copies(
         assert found[name]["deciding"] == [f"extractor.threshold={theta}"]
     assert found["low"]["micro"] != found["half"]["micro"]
     own = Scoring("own", adaptation=adaptation, configure=tuned.configure)
-    list(run_cells(grid, [replace(cell, scorings=(own,))], workers=1))
+    fill(grid, [replace(cell, scorings=(own,))], workers=1)
     assert json.loads(grid.file(cell, own).read_text())["micro"] == found["half"]["micro"]
 
 
@@ -114,7 +116,7 @@ def test_a_decision_is_fitted_before_a_model_is_scored(grid: Grid, cell: Cell) -
         replace(scale, name="all", evidence=None),
         replace(scale, name="centred", centred=True),
     )
-    list(run_cells(grid, [replace(cell, scorings=scorings)], workers=1))
+    fill(grid, [replace(cell, scorings=scorings)], workers=1)
     configs = {
         s.name: json.loads(grid.file(cell, s).read_text())["model"]["config"] for s in scorings
     }
@@ -132,20 +134,20 @@ def test_a_decision_is_fitted_before_a_model_is_scored(grid: Grid, cell: Cell) -
 def test_what_is_there_is_not_done_again(
     grid: Grid, cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    list(run_cells(grid, [cell], workers=1))
+    fill(grid, [cell], workers=1)
     grid.file(cell, cell.scorings[1]).unlink()
     before = grid.file(cell, cell.scorings[0]).stat().st_mtime_ns
     assert grid.missing(cell) == [cell.scorings[1]]
-    list(run_cells(grid, [cell], workers=1))
+    fill(grid, [cell], workers=1)
     assert grid.missing(cell) == []
     assert grid.file(cell, cell.scorings[0]).stat().st_mtime_ns == before
     monkeypatch.setattr("spanproto.experiments.cells._train", None)  # would be called, and fail
-    assert list(run_cells(grid, [cell], workers=1)) == []
+    fill(grid, [cell], workers=1)
 
 
 def test_scores_of_another_setup_are_refused(grid: Grid, cell: Cell) -> None:
     cell = replace(cell, scorings=cell.scorings[:1])
-    list(run_cells(grid, [cell], workers=1))
+    fill(grid, [cell], workers=1)
     column, elsewhere = COLUMNS["news-1"], grid.data.parent / "other"
     (elsewhere / column.test_file).parent.mkdir(parents=True)
     write_episodes(elsewhere / column.test_file, [synthetic.episode(9)], "crossdomain")
@@ -157,16 +159,17 @@ def test_scores_of_another_setup_are_refused(grid: Grid, cell: Cell) -> None:
         (replace(grid, quick=True), "measured in full, and now it is to be in the quick form"),
     ):
         with pytest.raises(ConfigError, match=words):
-            list(run_cells(other, [cell], workers=1))
+            fill(other, [cell], workers=1)
 
 
 def test_another_training_does_not_go_on_with_one_that_was_stopped(grid: Grid, cell: Cell) -> None:
     stopped = replace(cell, scorings=(Scoring("plain", configure=("no.such=1",)),))
     with pytest.raises(ConfigError, match="no"):
-        list(run_cells(grid, [stopped], workers=1))
+        fill(grid, [stopped], workers=1)
     assert any(grid.runs.rglob("last.safetensors"))
     longer = replace(grid, training={**grid.training, "steps": 4})
-    assert list(run_cells(longer, [cell], workers=1)) == [cell]
+    fill(longer, [cell], workers=1)
+    assert not longer.wants(cell)
 
 
 def test_one_training_serves_several_columns(grid: Grid, cell: Cell) -> None:
@@ -174,7 +177,7 @@ def test_one_training_serves_several_columns(grid: Grid, cell: Cell) -> None:
     write_episodes(tested, [synthetic.episode(9)], "crossdomain")
     cell = replace(cell, also=("ontonotes-1",), scorings=cell.scorings[:1])
     assert trained_alike(CROSSDOMAIN_1)[0] == ("news-1", "ontonotes-1")
-    list(run_cells(grid, [cell], workers=1))
+    fill(grid, [cell], workers=1)
     one, other = (json.loads(grid.file(c, c.scorings[0]).read_text()) for c in cell.by_column())
     assert (one["column"], other["column"]) == ("news-1", "ontonotes-1")
     assert one["model"]["origin"] == other["model"]["origin"]
@@ -187,21 +190,26 @@ def test_one_training_serves_several_columns(grid: Grid, cell: Cell) -> None:
 def test_one_that_fails_lets_the_others_go_on(grid: Grid, cell: Cell) -> None:
     good = replace(cell, scorings=cell.scorings[:1])
     bad = replace(good, column="wiki-1")
-    with pytest.raises(DataError, match="no such file"):
-        list(run_cells(grid, [bad, good], workers=2))
+    with pytest.raises(DataError, match="no such file, which the column wiki-1 needs"):
+        fill(grid, [bad, good], workers=2)
+    assert grid.wants(good)  # since nothing is begun before all is there
+    for name in (*COLUMNS["wiki-1"].data["train"], COLUMNS["wiki-1"].test_file):
+        (grid.data / name).write_text('{"Wiki": [{"support": {}}]}', "utf-8")
+    with pytest.raises(DataError, match="Wiki"):
+        fill(grid, [bad, good], workers=2)
     assert grid.wants(bad)
     assert not grid.wants(good)
 
 
 def test_cells_run_side_by_side(grid: Grid, cell: Cell) -> None:
     cells = [replace(cell, seed=seed, scorings=cell.scorings[:1]) for seed in (12, 21)]
-    assert {done.seed for done in run_cells(grid, cells, workers=2)} == {12, 21}
-    assert all(grid.missing(one) == [] for one in cells)
+    fill(grid, cells, workers=2)
+    assert not any(map(grid.wants, cells))
 
 
 def test_a_failing_cell_says_why(grid: Grid, cell: Cell) -> None:
     with pytest.raises(DataError, match="no such file"):
-        list(run_cells(replace(grid, data=grid.data / "elsewhere"), [cell], workers=1))
+        fill(replace(grid, data=grid.data / "elsewhere"), [cell], workers=1)
 
 
 def test_few_nerd_columns_draw_the_same_episodes_every_time(tmp_path: Path) -> None:

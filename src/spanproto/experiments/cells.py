@@ -8,7 +8,7 @@ import gc
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,6 @@ from spanproto.data.files import atomic_writer
 from spanproto.experiments.columns import Column, column_named
 from spanproto.experiments.scoring import Scoring, Trial, score, together
 from spanproto.experiments.setups import refuse_other_setup
-from spanproto.experiments.workers import finished, side_by_side
 
 if TYPE_CHECKING:
     from spanproto.data.types import Episode
@@ -54,6 +53,11 @@ class Cell:
             "data": {**self.run.get("data", {}), **(data or {})},
         }
         return replace(self, system=system, run=run, scorings=tuple(scorings))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The section `data` of its training: the column's, but for what the run changes."""
+        return {**column_named(self.column).data, **self.run.get("data", {})}
 
     def __str__(self) -> str:
         """As it is called in a progress bar."""
@@ -97,15 +101,6 @@ class Grid:
         return True
 
 
-def run_cells(grid: Grid, cells: Iterable[Cell], workers: int) -> Iterator[Cell]:
-    """Run what is missing of each cell; yields the cells as they are done.
-
-    A cell that fails lets the others go on, and is complained of when they are done.
-    """
-    todo = [cell for cell in cells if grid.wants(cell)]
-    yield from finished(side_by_side(partial(run_cell, grid), todo, workers))
-
-
 def run_cell(grid: Grid, cell: Cell) -> None:
     """Train the system, unless its method needs none, and write each missing score."""
     from spanproto.methods import method_named
@@ -143,8 +138,7 @@ def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
         **grid.training,
         "seed": cell.seed,
     }
-    column = column_named(cell.column)
-    data = {"root": str(grid.data), **column.data, **cell.run.get("data", {})}
+    data = {"root": str(grid.data), **cell.data}
     content = {**cell.run, "model": model, "data": data, "training": training}
     known = json.dumps([content, str(grid.output.resolve())], sort_keys=True, default=list)
     key = hashlib.sha256(known.encode()).hexdigest()[:8]

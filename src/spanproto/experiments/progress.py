@@ -3,18 +3,31 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from spanproto.experiments.cells import Cell, Grid
+from spanproto.experiments.cells import Cell, Grid, run_cell
+from spanproto.experiments.columns import column_named
+from spanproto.experiments.setups import require_inputs
 from spanproto.experiments.workers import Done, finished, side_by_side
 
 Item = TypeVar("Item")
 _LAYOUT = "{percentage:3.0f}%|{bar:20}| {desc} [{elapsed}<{remaining}{postfix}]"
 _SHOWN = 3  # cells that are named
+
+
+def fill(grid: Grid, cells: Sequence[Cell], workers: int) -> None:
+    """Train and score what is missing of the cells, once data and encoder are seen to be there.
+
+    A cell that fails lets the others go on, and is complained of when they are done.
+    """
+    todo = [cell for cell in cells if grid.wants(cell)]
+    require_inputs(grid, [column_named(one.column) for cell in todo for one in cell.by_column()])
+    run_with_bar(grid, partial(run_cell, grid), todo, workers, lambda cell: cell)
 
 
 def run_with_bar(

@@ -6,10 +6,9 @@ from functools import partial
 from typing import Any
 
 from spanproto.errors import ConfigError, nearest_name
-from spanproto.experiments.cells import Cell, Grid, run_cell
-from spanproto.experiments.columns import column_named
-from spanproto.experiments.progress import run_with_bar
-from spanproto.experiments.setups import refuse_other_setup, require_inputs
+from spanproto.experiments.cells import Cell, Grid
+from spanproto.experiments.progress import fill
+from spanproto.experiments.setups import refuse_other_setup
 from spanproto.extras import optional
 from spanproto.paper.quick import shortened
 from spanproto.paper.recipe import Bench, Recipe
@@ -31,7 +30,7 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> list[Exception]:
         grid = replace(grid, runs=bench.folder / "runs", limit=2, quick=True)
     todo = missing(merged(cells), grid, bench.scores)
     failures: list[Exception] = []
-    measures: list[Callable[[], None]] = [partial(_run_cells, grid, todo, bench.workers)]
+    measures: list[Callable[[], None]] = [partial(fill, grid, todo, bench.workers)]
     measures += [partial(recipe.run, bench) for recipe in recipes]
     for measure in measures:
         try:
@@ -59,12 +58,6 @@ def _wanted(recipes: Sequence[Recipe], bench: Bench) -> list[Cell]:
         if (not bench.systems or cell.system in bench.systems)
         and (not bench.columns or cell.column in bench.columns)
     ]
-
-
-def _run_cells(grid: Grid, todo: Sequence[Cell], workers: int) -> None:
-    """Train and score, once data and encoder are known to be there."""
-    require_inputs(grid, [column_named(cell.column) for cell in todo])
-    run_with_bar(grid, partial(run_cell, grid), todo, workers, lambda cell: cell)
 
 
 def merged(cells: Iterable[Cell]) -> list[Cell]:
@@ -101,5 +94,5 @@ def _training(cell: Cell) -> str:
     from spanproto.config import to_yaml
     from spanproto.training.settings import RunConfig
 
-    run = RunConfig.of({**cell.run, "data": column_named(cell.column).data})
+    run = RunConfig.of({**cell.run, "data": cell.data})
     return f"{cell.column}.{cell.seed}\n{to_yaml(run)}"
