@@ -188,7 +188,7 @@ def page() -> str:
 Pooled micro F1 on all test episodes, measured here; in brackets what Wang et al. (EMNLP 2022) print
 for the system, on BERT-base and the full training data. {scores.described()}
 All systems share encoder, training data, episodes and scoring; a figure with a spread is a mean
-over three seeds. Few-NERD episodes are drawn anew (500 a column) and 13 % of its training
+over two or three seeds. Few-NERD episodes are drawn anew (500 a column) and 13 % of its training
 sentences are at hand. No system is handed gold spans. A *fitted* decision has seen the labels of 32
 validation episodes, which no other system has. `make results-baselines` fills the JSON files in
 `results/`, which name the command, commit, seed, data and hardware of each figure, and writes this
