@@ -162,6 +162,31 @@ def test_scores_of_another_setup_are_refused(grid: Grid, cell: Cell) -> None:
             fill(other, [cell], workers=1)
 
 
+def test_scores_of_other_settings_are_refused(grid: Grid, cell: Cell) -> None:
+    tuned = Scoring("tuned", adaptation={"steps": 2, "tuning": {"tune": "heads"}})
+    plain = Scoring("plain", configure=("extractor.threshold=0.4",))
+    cell = replace(cell, scorings=(plain, tuned))
+    fill(grid, [cell], workers=1)
+    assert not grid.wants(replace(cell, scorings=(plain, replace(tuned, evidence=()))))
+    memory = {**(tuned.adaptation or {}), "episodes_at_once": 3}
+    assert not grid.wants(replace(cell, scorings=(replace(tuned, adaptation=memory),)))
+    model = {"classifier": {"representation": "mean"}}
+    for other, words in (
+        (cell.retrained(cell.system, model, {}, (plain,)), "classifier.representation 'boundary'"),
+        (replace(cell, scorings=(replace(tuned, adaptation=None),)), "fine-tuning True"),
+        (
+            replace(cell, scorings=(replace(tuned, adaptation={"steps": 3}),)),
+            "adaptation.steps 2, and now it is 3",
+        ),
+        (
+            replace(cell, scorings=(replace(tuned, adaptation={"steps": 2}),)),
+            "adaptation.tuning.tune 'heads', and now it is 'all'",
+        ),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            grid.wants(other)
+
+
 def test_another_training_does_not_go_on_with_one_that_was_stopped(grid: Grid, cell: Cell) -> None:
     stopped = replace(cell, scorings=(Scoring("plain", configure=("no.such=1",)),))
     with pytest.raises(ConfigError, match="no"):

@@ -97,7 +97,7 @@ class Grid:
         path = self.file(cell, scoring)
         if not path.exists():
             return False
-        refuse_other_setup(path, self, cell)
+        refuse_other_setup(path, self, cell, scoring)
         return True
 
 

@@ -1,7 +1,7 @@
 """Whether a score that is there was measured as the one that is wanted would be.
 
 A table that was stopped goes on where it stood, so what is there must come from the same encoder,
-data and training as what is added; the pages would set them side by side.
+data, settings and training as what is added; the pages would set them side by side.
 """
 
 import json
@@ -17,8 +17,10 @@ from spanproto.provenance import sha256
 if TYPE_CHECKING:
     from spanproto.experiments.cells import Cell, Grid
     from spanproto.experiments.columns import Column
+    from spanproto.experiments.scoring import Scoring
 
 _ENCODER = "the encoder"
+_NO_MATTER = ("seed", "episodes_at_once", "tokens_at_once")  # of a fine-tuning
 
 
 class Compared(NamedTuple):
@@ -70,11 +72,13 @@ def refuse_mixture(paths: Iterable[Path], *, encoder: str | None, quick: bool) -
             _refuse_difference(path, _encoders(content, encoder))
 
 
-def refuse_other_setup(path: Path, grid: "Grid", cell: "Cell") -> None:
-    """Complain if the score in the file was measured in another way than the grid's and cell's."""
+def refuse_other_setup(path: Path, grid: "Grid", cell: "Cell", scoring: "Scoring") -> None:
+    """Complain if the score in the file was measured in another way than it would be now."""
     content = read_score_file(path)
     refuse_other_form(path, content, quick=grid.quick)
     for compared in _compared(content, grid, cell):
+        _refuse_difference(path, compared)
+    for compared in _settings(content, cell, scoring):
         _refuse_difference(path, compared)
 
 
@@ -122,6 +126,43 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
         if tested.exists() and known:
             what = f"test data ({tested.name}) of SHA-256"
             yield Compared(what, known[0][:12], _digest(tested, tested.stat().st_mtime_ns)[:12])
+
+
+def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iterator[Compared]:
+    """The settings of model and fine-tuning that the file tells of, beside those of now.
+
+    Not those that are set for the score alone, and not what only bounds the memory.
+    """
+    from spanproto.config import to_dict
+    from spanproto.methods import method_named
+    from spanproto.training.settings import RunConfig
+
+    method = method_named(scoring.method or cell.run.get("method", "spanproto"))
+    if "model" in content:
+        set_apart = {"encoder.name", *(["classifier.sphere"] if scoring.centred else [])}
+        set_apart |= {item.partition("=")[0] for item in (*scoring.configure, *scoring.deciding)}
+        run = RunConfig.of({**cell.run, "data": cell.data})
+        for compared in _differing("model", content["model"]["config"], to_dict(run.model)):
+            name = compared.what.removeprefix("model.")
+            if name not in set_apart and not name.startswith("decision."):
+                yield compared
+    if "adaptation" in content:
+        adapts = scoring.adaptation is not None or method.always_adapts
+        wanted = to_dict(method.adaptation(scoring.adaptation or {})) if adapts else None
+        yield Compared("fine-tuning", content["adaptation"] is not None, adapts)
+        for compared in _differing("adaptation", content["adaptation"] or {}, wanted or {}):
+            if compared.what.removeprefix("adaptation.") not in _NO_MATTER:
+                yield compared
+
+
+def _differing(name: str, there: dict[str, Any], here: dict[str, Any]) -> Iterator[Compared]:
+    """The settings that both know and that are not the same."""
+    for key in sorted(there.keys() & here.keys()):
+        pair = Compared(f"{name}.{key}", there[key], json.loads(json.dumps(here[key])))
+        if isinstance(pair.there, dict) and isinstance(pair.here, dict):
+            yield from _differing(pair.what, pair.there, pair.here)
+        elif pair.there != pair.here:
+            yield pair
 
 
 @lru_cache

@@ -83,7 +83,7 @@ def missing(cells: Iterable[Cell], grid: Grid, scores: Scores) -> list[Cell]:
             if path is None:
                 unknown.append(scoring)
             else:
-                refuse_other_setup(path, grid, cell)
+                refuse_other_setup(path, grid, cell, scoring)
         if unknown:
             left.append(replace(cell, scorings=tuple(unknown)))
     return left
