@@ -5,7 +5,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from spanproto.experiments.choices import CHOSEN_ON, FIRST, TITLES
+from spanproto.data.files import atomic_writer
+from spanproto.experiments.choices import CHOICES, CHOSEN_ON, FIRST, TITLES
+from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.systems import SEEDS
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import Table
@@ -26,6 +28,8 @@ def standard_error(content: dict[str, Any]) -> float:
 
 def entry(results: Path, column: str, choice: str) -> str:
     """F1, and how far it is from the first setting's."""
+    if choice in CHOICES and CHOICES[choice].protocol not in (None, COLUMNS[column].protocol):
+        return ""
     found, first = (measured(results, column, name) for name in (choice, FIRST))
     if found is None or first is None:
         return "not run yet"
@@ -64,4 +68,5 @@ and hardware.
 
 
 if __name__ == "__main__" and any((RESULTS / "choices").glob("*/*.json")):
-    (RESULTS / "choices.md").write_text(page(), encoding="utf-8")
+    with atomic_writer(RESULTS / "choices.md") as stream:
+        stream.write(page())

@@ -6,6 +6,7 @@ the systems train long enough, on validation data). What is there already is not
 GPU several workers pay, most with MPS.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -65,15 +66,33 @@ def cells_of(table: Table) -> list[Cell]:
     ]
 
 
+def named(only: str, known: Iterable[str]) -> list[str]:
+    """The names in `only`, with commas between, each a part of a known one."""
+    names, known = [name for name in only.split(",") if name], list(known)
+    for name in names:
+        if not any(name in one for one in known):
+            raise ConfigError(f"--only: there is no {name!r}; {nearest_name(name, known)}")
+    return names
+
+
+def selected_cells(table: Table, only: str) -> list[Cell]:
+    """The cells of a table, or of some columns and seeds, as `news-1.12`."""
+    cells = [
+        (cell, [f"{one.column}.{one.seed}" for one in cell.by_column()]) for cell in cells_of(table)
+    ]
+    names = named(only, [place for _, places in cells for place in places])
+    return [
+        cell
+        for cell, places in cells
+        if not names or any(name in place for name in names for place in places)
+    ]
+
+
 def chosen_cells(only: str) -> list[OwnCell]:
-    """The cells of all choices, or of some, or of some columns: names with commas between."""
-    names = [name for name in only.split(",") if name]
+    """The cells of all choices, or of some, or of some columns."""
+    names = named(only, [*TITLES, *CHOSEN_ON])
     choices = [name for name in names if name in TITLES]
     columns = [name for name in names if name not in TITLES]
-    for name in columns:
-        if not any(name in column for column in CHOSEN_ON):
-            known = nearest_name(name, [*TITLES, *CHOSEN_ON])
-            raise ConfigError(f"there is no choice or column {name!r}; {known}")
     found = []
     for column in CHOSEN_ON:
         if not columns or any(name in column for name in columns):
@@ -85,13 +104,14 @@ def chosen_cells(only: str) -> list[OwnCell]:
 
 
 def schedules_of(only: str) -> list[OwnCell]:
-    """The cells of all schedules, or of some: parts of column or system names, with commas."""
-    names = only.split(",")
-    cells = [own for column in VALIDATED for own in schedule_cells(column, SEEDS[0])]
-    found = [own for own in cells if any(name in str(own.cell) for name in names)]
-    if not found:
-        raise ConfigError(f"no schedule is called {only!r}; give such as esd or news-1")
-    return found
+    """The cells of all schedules, or of some systems, columns and lengths, as `esd-half.news-1`."""
+    cells = {
+        f"{own.cell.system}.{column}": own
+        for column in VALIDATED
+        for own in schedule_cells(column, SEEDS[0])
+    }
+    names = named(only, cells)
+    return [own for key, own in cells.items() if not names or any(name in key for name in names)]
 
 
 def main(
@@ -118,15 +138,7 @@ def main(
         own = chosen_cells(only) if table is Table.choices else schedules_of(only)
         run_own_cells(grid, own, workers)
         return
-    names = only.split(",")
-    wanted = [
-        cell
-        for cell in cells_of(table)
-        if any(name in f"{one.column}.{one.seed}" for one in cell.by_column() for name in names)
-    ]
-    if not wanted:
-        raise ConfigError(f"no cell of {table.value} is called {only!r}; give such as news-1.12")
-    fill(grid, wanted, workers)
+    fill(grid, selected_cells(table, only), workers)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Writes results/systems.md, every system under one roof: python benchmarks/systems.py
 
-No figure is typed here but published ones, which come from `spanproto.paper.published`.
+No score is typed here; published ones come from `spanproto.paper.published`.
 """
 
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+from spanproto.data.files import atomic_writer
 from spanproto.experiments.schedules import SHARES
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
@@ -49,7 +50,7 @@ def published_figure(system: str, column: str) -> float | None:
 
 
 def measured_figures(scores: Scores, system: str, column: str) -> list[float]:
-    """F1 with each of the seeds that every system has in the column."""
+    """F1 with each of the seeds that are wanted of every system in the column, as far as run."""
     files = scores.files(column, system)
     seeds = SEEDS[:3] if column in CROSSDOMAIN_1 else SEEDS[:1]
     return [scores.load(files[seed])["micro"]["f1"] for seed in seeds if seed in files]
@@ -167,7 +168,8 @@ def _tuning(config: dict[str, Any] | None) -> str:
     if config is None:
         return ""
     tuning = config["tuning"]
-    layers = f"top {tuning['top_layers']} layers" if tuning["tune"] == "top" else "all layers"
+    top = f"top {tuning['top_layers']} layers"
+    layers = {"top": top, "all": "all layers"}.get(tuning["tune"], tuning["tune"])
     heads = config["head_learning_rate"]
     rest = "" if heads is None else f", heads {shown_rate(heads)}"
     return f"{config['steps']} steps, {layers}, {shown_rate(config['learning_rate'])}{rest}"
@@ -222,4 +224,5 @@ one seed. NNShot and StructShot use ProtoBERT's weights.
 
 
 if __name__ == "__main__" and any((RESULTS / "baselines").glob("*/*.json")):
-    (RESULTS / "systems.md").write_text(page(), encoding="utf-8")
+    with atomic_writer(RESULTS / "systems.md") as stream:
+        stream.write(page())

@@ -1,5 +1,6 @@
 """Every common architecture gives word states, and none of them depend on the batch."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
+from spanproto.checkpoint import load_spanproto, save_model
 from spanproto.encoder import TAKES_READY_MASK, Encoder, EncoderConfig
 from spanproto.errors import CheckpointError, ConfigError
+from spanproto.paper.quick import ENCODER
 from spanproto.remembering import frozen_layers_remembered
 from spanproto.tokenization import WordTokenizer
 
@@ -146,6 +149,31 @@ def test_an_encoder_that_is_not_whole_is_refused(tiny_encoder: Path, tmp_path: P
     name = next(name for name in weights if "layer.0." in name)
     save_file({k: v for k, v in weights.items() if k != name}, tmp_path / "model.safetensors")
     with pytest.raises(CheckpointError, match=f"lacks 1 of the weights, such as .*{name}"):
+        Encoder.from_pretrained(EncoderConfig(name=str(tmp_path)))
+
+
+def test_the_encoder_of_a_saved_model_has_its_weights(tmp_path: Path) -> None:
+    """The model that comes with the package, too, whose tensors are in pieces."""
+    for directory in (ENCODER, tmp_path / "saved"):
+        model = load_spanproto(ENCODER)
+        if directory != ENCODER:
+            save_model(model, directory)
+        encoder = Encoder.from_pretrained(EncoderConfig(name=str(directory)))
+        own, stored = encoder.transformer.state_dict(), model.encoder.transformer.state_dict()
+        for name in own:
+            if "pooler" not in name:
+                torch.testing.assert_close(own[name], stored[name])
+
+
+def test_an_encoder_that_does_not_fit_its_settings_is_refused(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
+    for path in tiny_encoder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    settings = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    wider = {**settings, "vocab_size": settings["vocab_size"] + 1}
+    (tmp_path / "config.json").write_text(json.dumps(wider), "utf-8")
+    with pytest.raises(CheckpointError, match="cannot be loaded"):
         Encoder.from_pretrained(EncoderConfig(name=str(tmp_path)))
 
 

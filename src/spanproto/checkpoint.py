@@ -15,7 +15,7 @@ from torch import Tensor
 from spanproto import config
 from spanproto.data.files import atomic_writer, parse_json, read_text
 from spanproto.data.types import Episode
-from spanproto.encoder import Encoder
+from spanproto.encoder import SETTINGS, Encoder
 from spanproto.errors import CheckpointError, ConfigError, DataError
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method, MethodConfig
@@ -27,7 +27,6 @@ from spanproto.tensor_file import save_tensors as save_tensors
 from spanproto.weights import load_weights, save_weights
 
 FORMAT_VERSION = 2
-SETTINGS = "spanproto.json"
 
 
 def save_model(
@@ -187,7 +186,8 @@ def _read_settings(path: Path) -> dict[str, Any]:
 def _shared_name(name: str) -> str:
     """The name of a tensor on disk: those of the encoder are called as transformers calls them.
 
-    So the encoder can be loaded from a model directory with `AutoModel.from_pretrained`.
+    So the encoder can be loaded from a model directory with `AutoModel.from_pretrained`, unless
+    tensors were cut to pieces; `Encoder.from_pretrained` can in any case.
     """
     return name.removeprefix("encoder.transformer.")
 

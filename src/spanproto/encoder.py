@@ -4,6 +4,7 @@ Every word has two states: that of its first sub-token, where spans may begin, a
 last, where they may end. Spans therefore never begin or end inside a word.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from spanproto.config import require
 from spanproto.errors import CheckpointError, ConfigError
 from spanproto.tokenization import WordBatch, WordTokenizer
 
+SETTINGS = "spanproto.json"  # in a directory that this library has saved a model to
 # Encoders that take a ready mask of who sees whom, so that short sentences can share a row; for
 # the others transformers inspects the 2-d mask on the host, and the device waits once a step.
 TAKES_READY_MASK = frozenset({"bert", "mpnet", "roberta", "xlm-roberta", "distilbert", "electra"})
@@ -81,6 +83,8 @@ class Encoder(nn.Module):
         # Heads of the checkpoint that are not used here are no news.
         logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         _check_source(config.name)
+        if (Path(config.name) / SETTINGS).exists():
+            return cls._of_model(Path(config.name), config)
         try:
             settings = AutoConfig.from_pretrained(config.name)
             _set_dropout(settings, config.dropout)
@@ -92,20 +96,31 @@ class Encoder(nn.Module):
                 use_safetensors=True,
                 output_loading_info=True,
             )
-        except (OSError, ValueError, SafetensorError) as error:
+        except (OSError, ValueError, RuntimeError, SafetensorError) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise CheckpointError(
                 f"encoder {config.name!r} cannot be loaded ({reason}); give a directory with a "
                 "transformers model, or a hub name while online"
             ) from None
-        # transformers would give random ones in their place; a pooler is not used here.
-        missing = sorted(name for name in found["missing_keys"] if "pooler" not in name)
-        if missing:
-            raise CheckpointError(
-                f"encoder {config.name!r}: its file lacks {len(missing)} of the weights, such as "
-                f"{missing[0]}; get the whole model"
-            )
+        # transformers would give random ones in their place.
+        _refuse_missing(config.name, found["missing_keys"])
         return cls(transformer, tokenizer, config)
+
+    @classmethod
+    def _of_model(cls, directory: Path, config: EncoderConfig) -> "Encoder":
+        """The encoder of a model that this library has saved, tensors in pieces or not."""
+        from spanproto.weights import load_weights
+
+        encoder = cls.from_architecture(directory, config)
+        stored = {
+            name.removeprefix("encoder.transformer."): tensor
+            for name, tensor in load_weights(directory).items()
+        }
+        own = encoder.transformer.state_dict()
+        _refuse_missing(config.name, own.keys() - stored.keys())
+        known = {name: stored[name] for name in own.keys() & stored.keys()}
+        encoder.transformer.load_state_dict(known, strict=False)
+        return encoder
 
     @classmethod
     def from_architecture(cls, directory: Path, config: EncoderConfig) -> "Encoder":
@@ -194,6 +209,16 @@ def _at(place: Tensor, hidden: Tensor) -> Tensor:
     """The states (S, L, h) at the places (S, L) among all hidden states (R, T, h)."""
     states = hidden.float().flatten(0, 1)  # (R*T, h)
     return states.index_select(0, place.flatten()).view(*place.shape, hidden.shape[-1])
+
+
+def _refuse_missing(source: str, names: Iterable[str]) -> None:
+    """Complain if weights are not there; those of a pooler are not used."""
+    missing = sorted(name for name in names if "pooler" not in name)
+    if missing:
+        raise CheckpointError(
+            f"encoder {source!r}: its file lacks {len(missing)} of the weights, such as "
+            f"{missing[0]}; get the whole model"
+        )
 
 
 def _check_source(name: str) -> None:

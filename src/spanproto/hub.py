@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from spanproto.checkpoint import SETTINGS
+from spanproto.encoder import SETTINGS
 from spanproto.errors import CheckpointError, SpanProtoError
 
 

@@ -13,10 +13,11 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spanproto.checkpoint import SETTINGS, load_spanproto, save_model
+from spanproto.checkpoint import load_spanproto, save_model
 from spanproto.data.boundaries import labelled
 from spanproto.data.files import numbered_lines, parse_json, read_text
 from spanproto.data.types import Sentence, Span
+from spanproto.encoder import SETTINGS
 from spanproto.errors import CheckpointError, DataError
 from spanproto.judging import Prototypes
 from spanproto.model import SpanProto

@@ -34,8 +34,21 @@ def test_the_page_is_made_from_the_measured_files(choices) -> None:
 def test_a_choice_or_a_column_is_run_alone() -> None:
     cells_of = benchmark_script("results").chosen_cells
     assert {own.column.name for own in cells_of("news-1")} == {"news-1-valid"}
-    assert len(cells_of("")) == 2 * len(cells_of("news-1"))
+    assert len(cells_of("")) == len(cells_of("news-1")) + len(cells_of("inter-5w1"))
     alone = cells_of("centred")
     assert [[s.name for s in own.cell.scorings] for own in alone] == [["centred"], ["centred"]]
-    with pytest.raises(ConfigError, match="no choice or column 'centre'; did you mean 'centred'"):
-        cells_of("centre")
+    with pytest.raises(ConfigError, match="there is no 'centring'; did you mean 'centred'"):
+        cells_of("chosen,centring")
+
+
+def test_cells_are_selected_by_column_and_seed() -> None:
+    results = benchmark_script("results")
+    select = results.selected_cells
+    whole = select(results.Table.crossdomain, "")
+    assert select(results.Table.crossdomain, ",") == whole
+    (alone,) = select(results.Table.crossdomain, "ontonotes-1.12,")  # trained with News
+    assert alone.also == ("ontonotes-1",)
+    with pytest.raises(ConfigError, match="there is no 'news-9'"):
+        select(results.Table.baselines, "wiki-1.12,news-9")
+    some = results.schedules_of("esd-half.news-1,spanproto")
+    assert {own.cell.system for own in some} == {"esd-half", "spanproto-half", "spanproto-whole"}

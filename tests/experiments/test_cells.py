@@ -217,6 +217,9 @@ def test_one_that_fails_lets_the_others_go_on(grid: Grid, cell: Cell) -> None:
     bad = replace(good, column="wiki-1")
     with pytest.raises(DataError, match="no such file, which the column wiki-1 needs"):
         fill(grid, [bad, good], workers=2)
+    fitted = replace(good, scorings=(Scoring("fitted", fit_decision=2),))
+    with pytest.raises(DataError, match=r"ner_valid_1\.json: no such file"):
+        fill(grid, [fitted, good], workers=2)
     assert grid.wants(good)  # since nothing is begun before all is there
     for name in (*COLUMNS["wiki-1"].data["train"], COLUMNS["wiki-1"].test_file):
         (grid.data / name).write_text('{"Wiki": [{"support": {}}]}', "utf-8")

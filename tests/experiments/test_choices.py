@@ -17,10 +17,11 @@ from spanproto.training.settings import RunConfig
 def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
     cells = choice_cells(name, 12)
     scored = [scoring.name for own in cells for scoring in own.cell.scorings]
-    assert sorted(scored) == sorted(TITLES)
+    elsewhere = {"redrawn"} if name == "inter-5w1" else set()
+    assert sorted(scored) == sorted(TITLES.keys() - elsewhere)
     trainings = {own.cell.system for own in cells}
     changed = {key for key, choice in CHOICES.items() if choice.trains}
-    assert trainings == {FIRST, "tables", *changed}
+    assert trainings == {FIRST, "tables", *changed} - elsewhere
     for column, cell in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
         run = RunConfig.of({**cell.run, "data": {**column.data, **cell.run.get("data", {})}})

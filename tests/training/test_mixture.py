@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import pytest
 import synthetic
 
 from spanproto.data.few_shot import few_shot_support
 from spanproto.data.formats import write_episodes, write_sentences
-from spanproto.data.types import Sentence, Span
+from spanproto.data.types import Episode, Sentence, Span
+from spanproto.errors import DataError
 from spanproto.training.mixture import MixedEpisodes
 from spanproto.training.settings import DataConfig
 from spanproto.training.source import TrainingData, corpora_of
@@ -101,3 +103,15 @@ def test_varied_episodes_know_the_types_of_the_split_alone(tmp_path: Path) -> No
     assert {label for number in range(40) for label in drawn[number].types} == set(
         synthetic.TYPES[:3]
     )
+
+
+def test_an_odd_episode_is_no_corpus(tmp_path: Path) -> None:
+    odd = synthetic.episode(1, types=synthetic.TYPES[3:6])
+    plain = (Sentence(("nothing", "here"), ()),)
+    odd = Episode(odd.types, odd.support[:1], plain)
+    assert corpora_of([odd]) == []
+    assert len(corpora_of([odd, synthetic.episode(2)])) == 1
+    path = tmp_path / "episodes.jsonl"
+    write_episodes(path, [odd], "token-episodes")
+    with pytest.raises(DataError, match="no type is in two sentences"):
+        TrainingData(DataConfig(train=[str(path)], mixed=True))

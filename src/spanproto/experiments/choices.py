@@ -41,6 +41,7 @@ class Choice:
     centred: bool = False  # spans, on those of training
     weighing: Sequence[str] = ()  # settings of one whose weights keep their proportions
     evidence: "Sequence[EvidenceName] | None" = None  # other than the first, to fit it to
+    protocol: str | None = None  # of the columns that it is tried on; None: of all
 
     @property
     def trains(self) -> bool:
@@ -99,8 +100,9 @@ CHOICES: Mapping[str, Choice] = {
     ),
     "sphere": Choice("spans on a sphere", {"classifier": {"sphere": 4.0}}),
     "redrawn": Choice(
-        "trained on episodes drawn anew, of varied size, from the sentences of the given ones",
+        "trained on varied episodes, drawn anew from the sentences of the given ones",
         data={"mixed": True, "ways": 11, "shots": 2, "query_shots": 3},
+        protocol="crossdomain",
     ),
     "rotary": Choice("the released code's boundary score", {"extractor": {"head": "rotary"}}),
     "dropout": Choice("dropout of 0.2", {"encoder": {"dropout": 0.2}}),
@@ -142,6 +144,8 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
     table = replace(table, system="tables", column=column.name)
     cells = {FIRST: table.retrained(FIRST, _FIRST_MODEL, {})}
     for key, choice in CHOICES.items():
+        if choice.protocol not in (None, COLUMNS[name].protocol):
+            continue
         training = key if choice.trains else FIRST
         cell = cells.get(training) or cells[FIRST].retrained(
             key, choice.model, choice.training, data=choice.data

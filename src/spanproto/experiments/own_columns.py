@@ -25,7 +25,7 @@ class OwnCell(NamedTuple):
 def run_own_cells(grid: Grid, cells: Sequence[OwnCell], workers: int) -> None:
     """Run what is missing of each cell, with a progress bar."""
     todo = [own for own in cells if _is_missing(grid, own)]
-    require_inputs(grid, [own.column for own in todo])
+    require_inputs(grid, todo)
     run_with_bar(grid, partial(run_own_cell, grid), todo, workers, lambda own: own.cell)
 
 

@@ -26,7 +26,8 @@ def fill(grid: Grid, cells: Sequence[Cell], workers: int) -> None:
     A cell that fails lets the others go on, and is complained of when they are done.
     """
     todo = [cell for cell in cells if grid.wants(cell)]
-    require_inputs(grid, [column_named(one.column) for cell in todo for one in cell.by_column()])
+    columns = [one for cell in todo for one in cell.by_column()]
+    require_inputs(grid, [(column_named(one.column), one) for one in columns])
     run_with_bar(grid, partial(run_cell, grid), todo, workers, lambda cell: cell)
 
 
@@ -102,7 +103,11 @@ def _trained(grid: Grid, cell: Cell) -> float:
 
 
 def _written(path: Path) -> float:
-    return path.stat().st_mtime if path.exists() else 0.0
+    """When it was written last; a log that has just been removed is the oldest."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _last_step(log: Path) -> int:

@@ -44,13 +44,15 @@ def read_score_file(path: Path) -> dict[str, Any]:
     return content
 
 
-def require_inputs(grid: "Grid", columns: Iterable["Column"]) -> None:
+def require_inputs(grid: "Grid", cells: Iterable[tuple["Column", "Cell"]]) -> None:
     """Complain of data or an encoder that is not there, before the first of many cells is begun."""
     from spanproto.encoder import Encoder, EncoderConfig
 
-    wanted = list(columns)
-    for column in wanted:
-        for name in (*column.data["train"], column.test_file):
+    wanted = list(cells)
+    for column, cell in wanted:
+        fits = any(scoring.fit_decision for scoring in cell.scorings)
+        validating = column.validation.get("valid", []) if fits else []
+        for name in (*column.data["train"], column.test_file, *validating):
             if not (grid.data / name).exists():
                 raise DataError(
                     f"{grid.data / name}: no such file, which the column {column.name} needs; "

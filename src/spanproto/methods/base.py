@@ -104,7 +104,8 @@ class Method(nn.Module, ABC):
         """Run the encoder in bf16, or no longer; the heads stay in fp32.
 
         Their matrix products then round what they multiply to TF32, which is still finer than what
-        the encoder gives them, and many times faster on a GPU.
+        the encoder gives them, and many times faster on a GPU. That is a setting of torch, so it
+        holds for the whole process.
         """
         self.bf16 = on
         torch.set_float32_matmul_precision("high" if on else "highest")

@@ -5,6 +5,7 @@ step, split over processes, and prefetched, and still see the same episodes or s
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -68,6 +69,11 @@ class TrainingData:
             self._episodes = _read_episodes(config.train_files, config)
             if config.mixed:
                 self._corpora, self._episodes = corpora_of(self._episodes), []
+                if not self._corpora:
+                    raise DataError(
+                        f"{', '.join(config.train_files)}: no type is in two sentences, so no "
+                        "episodes can be drawn from them; set data.mixed=false"
+                    )
         else:
             self._corpora = [read_sentences(name, config.format) for name in config.train_files]
 
@@ -96,15 +102,22 @@ class TrainingData:
 def corpora_of(episodes: Iterable[Episode]) -> list[list[Sentence]]:
     """The distinct sentences of episodes, to draw others from.
 
-    Those of episodes with the same types are one corpus: in their sentences all of these types are
-    labelled, and no others.
+    Those of episodes with the same types are one corpus, since all of these types are labelled in
+    their sentences.
     """
     corpora: dict[frozenset[str], dict[tuple[str, ...], Sentence]] = {}
     for episode in episodes:
         corpus = corpora.setdefault(frozenset(episode.types), {})
         for sentence in (*episode.support, *episode.query):
             corpus.setdefault(sentence.words, sentence)
-    return [list(corpus.values()) for corpus in corpora.values()]
+    found = [list(corpus.values()) for corpus in corpora.values()]
+    return [corpus for corpus in found if _has_pairs(corpus)]
+
+
+def _has_pairs(corpus: Iterable[Sentence]) -> bool:
+    """Whether some type is in two sentences: one to learn it from, one to be asked about it."""
+    counts = Counter(label for sentence in corpus for label in sentence.type_counts())
+    return any(number > 1 for number in counts.values())
 
 
 def validation_episodes(config: DataConfig) -> list[Episode]:
