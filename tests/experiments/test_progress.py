@@ -57,6 +57,16 @@ def test_a_log_that_is_being_written_does_no_harm(grid: Grid, text: str) -> None
     assert parts_done(grid, CELL) == 0
 
 
+def test_a_log_that_is_removed_meanwhile_does_no_harm(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log(grid, CELL, '{"step": 10}\n')
+    (log_file,) = grid.runs.rglob("log.jsonl")
+    log_file.unlink()
+    monkeypatch.setattr(Path, "exists", lambda path: path.name == "log.jsonl")  # as it was
+    assert parts_done(grid, CELL) == 0
+
+
 def test_the_bar_says_what_runs_and_how_far_it_is(grid: Grid) -> None:
     with tqdm(file=StringIO()) as bar:
         watch = Watch(grid, {str(cell): cell for cell in (CELL, OTHER)}, bar)

@@ -55,14 +55,24 @@ def test_a_trial_that_was_stopped_comes_first_the_next_time(journal: Path, sampl
     assert len(summary(again)["trials"]) == 3
 
 
-def test_what_fails_is_counted_and_not_tried_again(journal: Path) -> None:
+def test_what_diverges_is_counted_and_not_tried_again(journal: Path) -> None:
     study = open_study(journal, SPACE, "grid")
     list(search(study, SPACE, lambda values: None if values["x"] == 2 else values["x"], CHOICES))
     found = summary(study)
-    assert found["failed"] == 2
+    assert found["diverged"] == 2
     assert [trial["f1"] for trial in found["trials"]] == [3, 3, 1, 1]
     assert found["importance"] is None
     assert list(search(study, SPACE, itemgetter("x"), 1)) == []
+
+
+def test_a_trial_stopped_before_it_has_settings_is_given_up_and_has_not_diverged(
+    journal: Path,
+) -> None:
+    open_study(journal, SPACE, "tpe").ask().suggest_categorical("x", SPACE["x"])
+    study = open_study(journal, SPACE, "tpe")
+    list(search(study, SPACE, lambda values: None, 1))
+    assert [trial.state.name for trial in study.trials] == ["FAIL", "FAIL"]
+    assert summary(study)["diverged"] == 1
 
 
 def test_trials_run_side_by_side(journal: Path) -> None:

@@ -14,6 +14,7 @@ from spanproto.experiments.columns import column_named
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper import RECIPES
 from spanproto.paper.page import QUICK
+from spanproto.paper.recipe import Bench
 
 BEYOND = {"nested", "slot-filling", "grid-search", "tpe-search"}  # have tests of their own
 OWN = [name for name in RECIPES if name not in BEYOND]
@@ -239,6 +240,18 @@ def test_some_systems_alone_are_run(tmp_path: Path, tiny_encoder: Path) -> None:
     assert done.returncode == 0, done.stderr
     files = [path.name for path in (tmp_path / "paper" / "cells").rglob("*.json")]
     assert files == ["matching-network.12.json"]
+
+
+def test_what_is_named_twice_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Bench] = []
+    monkeypatch.setattr(
+        "spanproto.paper.running.run_recipes", lambda recipes, bench: asked.append(bench) or []
+    )
+    twice = ("--seeds", "21,12,21,012", "--columns", "news-1,news-1", "--systems", "esd,esd")
+    done = spanproto("paper", "crossdomain", "--data", tmp_path, *twice, "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    (bench,) = asked
+    assert (bench.seeds, bench.columns, bench.systems) == ((21, 12), ("news-1",), ("esd",))
 
 
 def test_without_a_name_the_recipes_are_listed() -> None:

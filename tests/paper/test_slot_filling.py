@@ -104,6 +104,17 @@ def test_a_domain_never_trains_the_model_that_it_tests() -> None:
     assert [column.name for column in _columns(["a", "b/c"], 5)] == ["slots-5-a", "slots-5-b-c"]
 
 
+def test_domains_that_would_share_a_file_are_refused(bench: Bench) -> None:
+    for name in ("play music", "play-music"):
+        (bench.data / f"{name}.conll").write_text("jazz\tB-genre\n\n")
+    full = replace(bench, quick=False)
+    said = "'play music' and 'play-music' would both be called 'play-music'"
+    with pytest.raises(DataError, match=said):
+        SlotFilling().run(full)
+    with pytest.raises(DataError, match=said):
+        SlotFilling().takes("slots-1-play-music", full)
+
+
 def test_corpora_beside_the_benchmarks_are_no_domains(bench: Bench) -> None:
     (bench.data / "fewnerd").mkdir()
     (bench.data / "wnut17.conll").write_text("Rome\tB-place\n\n")

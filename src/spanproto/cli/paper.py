@@ -78,7 +78,8 @@ def paper(
             device=device,
         )
         if seeds:
-            bench = replace(bench, seeds=tuple(map(_seed, _listed("--seeds", seeds))))
+            numbers = dict.fromkeys(map(_seed, _listed("--seeds", seeds)))  # 012 is 12
+            bench = replace(bench, seeds=tuple(numbers))
         _refuse_unknown_columns(recipes, bench)
         trained_with = bench.encoder if any(recipe.trains for recipe in recipes) else None
         _refuse_mixture(results, trained_with, quick=quick)
@@ -154,7 +155,8 @@ def _refuse_mixture(results: Path, encoder: str | None, *, quick: bool) -> None:
 
 
 def _listed(option: str, text: str) -> tuple[str, ...]:
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    """What is named, each once: twice would be run twice."""
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if text and not found:
         raise ConfigError(f"{option}: {text!r} names none; write them one after the other, as a,b")
     return found

@@ -25,6 +25,7 @@ Space = Mapping[str, Sequence[float]]
 Values = dict[str, float]
 SamplerName = Literal["grid", "tpe"]
 
+DIVERGED = "diverged"  # marks a trial that was run and has no score
 ENOUGH_FOR_IMPORTANCE = 10  # trials; fewer say nothing of which setting matters
 
 
@@ -83,13 +84,15 @@ def search(
 ) -> Iterator[Trial]:
     """Score so many more choices, first those that were under way when the last search stopped.
 
-    Yields each once it is in the study's file. A choice without a score counts as failed. Ends
+    Yields each once it is in the study's file. A choice without a score counts as diverged. Ends
     early when every choice of the space has been tried.
     """
     coming = islice(_coming(study, space), trials)
     for trial, value, error in side_by_side(partial(_scored, score), coming, workers):
         if error is not None:
             raise error
+        if value is None:
+            _mark_diverged(study, trial.number)
         state = TrialState.FAIL if value is None else None
         study.tell(trial.number, value, state, skip_if_finished=True)
         yield trial
@@ -98,12 +101,13 @@ def search(
 def summary(study: optuna.Study) -> dict[str, Any]:
     """The trials so far, best first, and what share each setting has in a good score."""
     done = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
+    failed = study.get_trials(deepcopy=False, states=[TrialState.FAIL])
     return {
         "trials": [
             {"number": trial.number, "values": trial.params, "f1": trial.value}
             for trial in sorted(done, key=lambda trial: (-(trial.value or 0.0), trial.number))
         ],
-        "failed": len(study.get_trials(deepcopy=False, states=[TrialState.FAIL])),
+        "diverged": sum(DIVERGED in trial.user_attrs for trial in failed),
         "importance": _importance(study) if len(done) >= ENOUGH_FOR_IMPORTANCE else None,
     }
 
@@ -130,6 +134,13 @@ def _stopped(study: optuna.Study, space: Space) -> list[Trial]:
         else:
             study.tell(trial.number, state=TrialState.FAIL)
     return found
+
+
+def _mark_diverged(study: optuna.Study, number: int) -> None:
+    """Tell it from a trial that was given up, while it is not finished and may be marked."""
+    trial = study.get_trials(deepcopy=False)[number]
+    if not trial.state.is_finished():
+        study._storage.set_trial_user_attr(trial._trial_id, DIVERGED, True)
 
 
 def _ask(study: optuna.Study, space: Space) -> Trial:

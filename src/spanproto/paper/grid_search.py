@@ -25,7 +25,7 @@ from spanproto.experiments.own_columns import OwnCell, run_own_cell
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper import published, quick
 from spanproto.paper.own_grid import own_grid
-from spanproto.paper.page import NOT_RUN, Cell, Formatted, Page, Table
+from spanproto.paper.page import Cell, Formatted, Page, Table
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import SEARCHES, Scores
 from spanproto.paper.variants import varied
@@ -111,8 +111,7 @@ class GridSearch(Recipe):
         studies = [study for study in map(scores.load, files) if study["trials"]]
         tables = [table for study in studies for table in _tables(study, scores)]
         remarks = [_remark(study) for study in studies]
-        described = scores.described() or f"{NOT_RUN.capitalize()}."
-        return Page(f"{_SETTING} {described}", tables, remarks)
+        return Page(f"{_SETTING} {scores.described()}", tables, remarks)
 
 
 def _setup(grid: Grid, made: Mapping[str, Any]) -> dict[str, str]:
@@ -182,8 +181,9 @@ def _tables(study: dict[str, Any], scores: Scores) -> list[Table]:
         for trial in trials[:SHOWN]
     ]
     rows.append(("chosen in the paper", [*_shown(published.CHOSEN), ""]))
-    failed = f", and {study['failed']} whose training diverged" if study["failed"] else ""
-    title = f"{_named(study)}: {len(trials)} trial(s), the best first{failed}"
+    count = study.get("diverged", 0)  # studies of earlier versions have none
+    diverged = f", and {count} whose training diverged" if count else ""
+    title = f"{_named(study)}: {len(trials)} trial(s), the best first{diverged}"
     tables = [Table(("", *SPACE, "validation F1"), rows, title)]
     if study["importance"]:
         shares = [(name, [float(share)]) for name, share in study["importance"].items()]

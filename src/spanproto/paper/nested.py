@@ -75,7 +75,7 @@ class NestedNER(Recipe):
         columns = [_QUICK] if quick else COLUMNS
         tables = [_table(column, scores) for column in columns]
         remarks = [remark for column in columns for remark in _remarks(column, scores)]
-        return Page(f"{_SETTING} {scores.described()}".strip(), tables, remarks)
+        return Page(f"{_SETTING} {scores.described()}", tables, remarks)
 
 
 class PrecisionRecall(NamedTuple):

@@ -43,7 +43,7 @@ class SlotFilling(Recipe):
 
     def run(self, bench: Bench) -> None:
         """Draw the episodes of each domain; then for each train on the others and test on it."""
-        domains = read_domains(_folder(bench))
+        domains = _domains(bench)
         digest = _digest(domains)
         grid = own_grid(bench, own_runs(bench) / _PREFIX / digest)
         cells = {
@@ -66,7 +66,7 @@ class SlotFilling(Recipe):
         """A column for each domain of the data and each number of examples."""
         if not column.startswith(f"{_PREFIX}-"):
             return False
-        domains = sorted(read_domains(_folder(bench)))
+        domains = sorted(_domains(bench))
         return any(column == own.name for shots in SHOTS for own in _columns(domains, shots))
 
     def page(self, scores: Scores) -> Page:
@@ -78,8 +78,7 @@ class SlotFilling(Recipe):
                 heading = ("domain", *_SCORINGS.values())
                 tables.append(Table(heading, _with_mean(rows), f"{shots}-shot"))
                 remarks += _remarks(rows, shots)
-        described = scores.described() or f"{NOT_RUN.capitalize()}."
-        return Page(f"{_setting(scores.quick)} {described}", tables, remarks)
+        return Page(f"{_setting(scores.quick)} {scores.described()}", tables, remarks)
 
 
 def _setting(quick: bool) -> str:
@@ -113,6 +112,21 @@ def _remarks(rows: Sequence[tuple[str, Sequence[Entry]]], shots: int) -> list[st
         f"{len(gains)} domain(s) ({signed(low)} to {signed(high)}); the paper names slot filling "
         "as future work and has no figure for it."
     ]
+
+
+def _domains(bench: Bench) -> dict[str, list[Sentence]]:
+    """The sentences of each domain; complains of two that would share a file and a column."""
+    folder = _folder(bench)
+    domains = read_domains(folder)
+    named: dict[str, str] = {}
+    for domain in domains:
+        other = named.setdefault(_safe(domain), domain)
+        if other != domain:
+            raise DataError(
+                f"{folder}: the domains {other!r} and {domain!r} would both be called "
+                f"{_safe(domain)!r} in names of files; rename one of them"
+            )
+    return domains
 
 
 def _folder(bench: Bench) -> Path:
