@@ -143,7 +143,7 @@ def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iter
     if "model" in content:
         set_apart = {"encoder.name", *(["classifier.sphere"] if scoring.centred else [])}
         set_apart |= {item.partition("=")[0] for item in (*scoring.configure, *scoring.deciding)}
-        run = RunConfig.of({**cell.run, "data": cell.data})
+        run = RunConfig.of({**cell.run, "data": {}})  # of which nothing is asked
         for compared in _differing("model", content["model"]["config"], to_dict(run.model)):
             name = compared.what.removeprefix("model.")
             if name not in set_apart and not name.startswith("decision."):
