@@ -120,7 +120,8 @@ def test_the_lower_triangle_is_empty_and_gold_is_in_the_legend_only_if_given() -
 
 def test_words_and_types_are_no_formulas(tmp_path: Path) -> None:
     figure = boundary_matrix_figure(["$x^$", "_"], np.eye(2), [Span(0, 1, "$\\no$")])
-    save(figure, tmp_path / "figure.svg")
+    save(figure, tmp_path / "figure.svg")  # where a formula that is none would fail
+    assert (tmp_path / "figure.svg").exists()
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
