@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from spanproto.data.files import atomic_writer
-from spanproto.experiments.choices import CHOICES, CHOSEN_ON, FIRST, TITLES
+from spanproto.experiments.choices import CHOICES, CHOSEN_ON, FIRST, RETRAINED, TITLES
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.systems import SEEDS
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import Table
 
+KNOWN = {**CHOICES, **RETRAINED}
 RESULTS = Path(__file__).parent.parent / "results"
 
 
@@ -28,7 +29,8 @@ def standard_error(content: dict[str, Any]) -> float:
 
 def entry(results: Path, column: str, choice: str) -> str:
     """F1, and how far it is from the first setting's."""
-    if choice in CHOICES and CHOICES[choice].protocol not in (None, COLUMNS[column].protocol):
+    protocol = KNOWN[choice].protocol if choice in KNOWN else None
+    if protocol not in (None, COLUMNS[column].protocol):
         return ""
     found, first = (measured(results, column, name) for name in (choice, FIRST))
     if found is None or first is None:

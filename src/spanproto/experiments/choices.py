@@ -114,10 +114,24 @@ CHOICES: Mapping[str, Choice] = {
     ),
 }
 OF_TABLES = {"tables": "spanproto-adapted", "tables-fitted": "spanproto-fitted"}
+RETRAINED = {
+    "tables-redrawn": Choice(
+        "that setting, trained on varied episodes",
+        data=CHOICES["redrawn"].data,
+        protocol="crossdomain",
+    ),
+    "tables-redrawn-longer": Choice(
+        "and twice as long",
+        training=CHOICES["longer"].training,
+        data=CHOICES["redrawn"].data,
+        protocol="crossdomain",
+    ),
+}
 TITLES = {
     **{name: choice.title for name, choice in CHOICES.items()},
     "tables": "the setting of the tables",
     "tables-fitted": "and no fine-tuning",
+    **{name: choice.title for name, choice in RETRAINED.items()},
 }
 
 
@@ -154,6 +168,10 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
         cells[training] = replace(cell, scorings=scorings)
     of_tables = tuple(replace(by_name[there], name=here) for here, there in OF_TABLES.items())
     cells["tables"] = replace(table, scorings=of_tables)
+    for key, choice in RETRAINED.items():
+        if choice.protocol in (None, COLUMNS[name].protocol):
+            rescored = (replace(by_name["spanproto-adapted"], name=key),)
+            cells[key] = table.retrained(key, {}, choice.training, rescored, data=choice.data)
     return [OwnCell(column, cell) for cell in cells.values()]
 
 
