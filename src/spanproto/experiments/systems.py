@@ -99,7 +99,7 @@ _ON_FEWNERD: dict[str, dict[str, Any]] = {
     "container": {"steps": 530},  # one pass
     "matching-network": {"steps": 400},
     "l-tapnet-cdt": {"steps": 300, "learning_rate": 1.5e-4},
-    "esd": {"steps": 600, "learning_rate": 1e-4},
+    "esd": {"steps": 1200, "learning_rate": 1e-4},
 }
 _FOR_FIVE_SHOTS: dict[str, dict[str, Any]] = {
     "l-tapnet-cdt": {"steps": 300, "episodes_per_step": 1},  # query sentences go with all others

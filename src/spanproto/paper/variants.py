@@ -9,13 +9,17 @@ from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import PAPERS_DECISION, SEEDS, spanproto_cell
-from spanproto.paper import quick
+from spanproto.paper import published, quick
 from spanproto.paper.recipe import Bench
 
 PLAIN, FITTED, ADAPTED = "spanproto", "spanproto-fitted", "spanproto-adapted"
 RELEASED = "spanproto-released"
 WHOLE = PAPERS_DECISION  # SpanProto as in the main tables, with its own threshold
 SWEEP_COLUMNS = ("inter-5w1", "news-1")  # where ablations and sweeps are run by default
+# Of trainings with other T': after the longest one come as many steps as the main tables have.
+STEPS = (
+    int(max(published.SCOPE["T'"])) + spanproto_cell("news-1", SEEDS[0]).run["training"]["steps"]
+)
 
 
 def places_of(bench: Bench, columns: Iterable[str]) -> list[tuple[str, int]]:
