@@ -49,9 +49,6 @@ results-transfer: data-given $(VENV)/ready  ## measure it on domains left out of
 	rm -f results/transfer/*.json.gz && mv runs/transfer/*.json.gz results/transfer/
 	$(BIN)/python benchmarks/transfer.py report results/transfer/*.json.gz -o results/transfer.json
 
-results-rules: data-given $(VENV)/ready  ## measure both candidate rules: make results-rules DATA=... ENCODER=...
-	SPANPROTO=$(BIN)/spanproto benchmarks/crossdomain_rules.sh $(DATA) $(ENCODER) results/crossdomain-1shot-rules
-
 # On a GPU, cells that run side by side (WORKERS=4, best under CUDA MPS) fill it.
 WORKERS ?= 1
 RESULTS ?= results

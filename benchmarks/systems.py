@@ -72,21 +72,38 @@ def entry(scores: Scores, system: str, column: str) -> str:
     return shown if figure is None else f"{shown} ({figure:.2f})"
 
 
-def benchmark_table(scores: Scores, columns: Sequence[str]) -> Table:
-    """All systems on the columns of a benchmark, the best mean first, those without one last."""
+def benchmark_mean(scores: Scores, system: str, columns: Sequence[str]) -> float | None:
+    """The mean over the columns, if all have been run."""
+    figures = [measured_figure(scores, system, column) for column in columns]
+    known = [figure for figure in figures if figure is not None]
+    return fmean(known) if len(known) == len(figures) else None
 
-    def mean(system: str) -> float | None:
-        figures = [measured_figure(scores, system, column) for column in columns]
-        known = [figure for figure in figures if figure is not None]
-        return fmean(known) if len(known) == len(figures) else None
+
+def ranked(scores: Scores, columns: Sequence[str]) -> list[str]:
+    """All systems, the best mean first, those without one last."""
+    means = {system: benchmark_mean(scores, system, columns) or 0.0 for system in SYSTEMS}
+    return sorted(SYSTEMS, key=means.__getitem__, reverse=True)
+
+
+def summary_table(scores: Scores) -> Table:
+    """The mean of every system on each benchmark, in the order of the first."""
+    rows = []
+    for system in ranked(scores, CROSSDOMAIN_1):
+        means = [benchmark_mean(scores, system, columns) for columns in BENCHMARKS.values()]
+        shown = ["not run yet" if mean is None else f"{mean:.1f}" for mean in means]
+        rows.append((SYSTEMS[system], shown))
+    return Table(("mean F1", *BENCHMARKS), rows)
+
+
+def benchmark_table(scores: Scores, columns: Sequence[str]) -> Table:
+    """All systems on the columns of a benchmark, the best mean first."""
 
     def shown(system: str) -> list[str]:
         figures = [entry(scores, system, column) for column in columns]
-        average = mean(system)
+        average = benchmark_mean(scores, system, columns)
         return [*figures, "" if average is None else f"{average:.2f}"]
 
-    ranked = sorted(SYSTEMS, key=lambda system: mean(system) or 0.0, reverse=True)
-    rows = [(SYSTEMS[system], shown(system)) for system in ranked]
+    rows = [(SYSTEMS[system], shown(system)) for system in ranked(scores, columns)]
     titles = [column_title(column) + (" †" if column == SEEN else "") for column in columns]
     return Table(("", *titles, "mean"), rows)
 
