@@ -66,8 +66,8 @@ _DECISION = (
 _WHY = {
     PLAIN: "no span is rejected here, and the candidates are the extractor's own",
     REJECTING: "spans farther than r = 3 from every prototype are dropped, as in the paper",
-    "no-extractor": "three of the paper's four averages of this row are ProtoBERT's, which here has "
-    "SpanProto's schedule, states of the last layer and no dropout, unlike in the main tables",
+    "no-extractor": "three of the paper's four averages of this row are ProtoBERT's, which here "
+    "has SpanProto's schedule, states of the last layer and no dropout, unlike in the main tables",
     "all-spans": "the paper has no such row; without boundaries all short spans compete",
     "no-classifier": "the clusters begin at the means of the types, which keeps their names",
     "no-margin": "neither the loss nor the rejection is there, of which the first row of the table "

@@ -130,6 +130,6 @@ def _remark(content: Mapping[str, Any]) -> str:
     nested = sum(any(_inside(one, other) for other in found) for one in found)
     return (
         "The paper's sentence is not among those at hand, so this is another one. Few-NERD labels "
-        f"no mention inside another; found inside others here: {nested} of {len(found)} spans, since "
-        "the matrix judges each pair of words by itself, as the paper says."
+        f"no mention inside another; found inside others here: {nested} of {len(found)} spans, "
+        "since the matrix judges each pair of words by itself, as the paper says."
     )
