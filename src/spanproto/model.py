@@ -156,6 +156,7 @@ class SpanProto(Method):
         means = prototypes(represented, spans.weight, spans.slot, slots)
         if not weight:
             return means
+        assert len(names.slot), "the batch was made without names"
         named = prototypes(states.represent(names), names.weight, names.slot, slots)
         return means.lerp(named, weight)
 
