@@ -198,7 +198,7 @@ def held_out_folds(episode: Episode, most: int) -> list[Episode]:
         rest = episode.support[:index] + episode.support[index + 1 :]
         known = {span.label for other in rest for span in other.spans}
         if any(span.label in known for span in sentence.spans):
-            folds.append(Episode(episode.types, rest, (sentence,)))
+            folds.append(replace(episode, support=rest, query=(sentence,)))
     return folds[:most]
 
 

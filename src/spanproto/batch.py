@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from spanproto.data.episodes import require_support
+from spanproto.data.names import type_names
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.data.words import sentence_of
 from spanproto.tokenization import WordBatch, WordTokenizer
@@ -67,6 +68,7 @@ class EpisodeBatch(TensorBatch):
     others: SpanPlaces  # entities of no type of the episode
     support_spans: LabelledSpans  # weighted for the mean of each type, 1 / K_t
     query_spans: LabelledSpans  # weighted for the mean of Eq. 7; 0 if the type has no support
+    names: LabelledSpans  # the names of types, all of a row each; none unless they are asked for
 
 
 Batch = TypeVar("Batch")
@@ -88,11 +90,12 @@ Slots = dict[tuple[int, str], int]  # episode number and type -> slot
 
 
 class Row(NamedTuple):
-    """A sentence of an episode; descriptions and padding are no part of any mean over sentences."""
+    """A sentence of an episode; types in words and padding are in no mean over sentences."""
 
     episode: int
     sentence: Sentence
     counts: bool = True
+    name: tuple[Span, ...] = ()  # all of the row, if it is the name of a type
 
 
 def collate(
@@ -100,12 +103,15 @@ def collate(
     tokenizer: WordTokenizer,
     part: Literal["all", "support", "query"] = "all",
     even: bool = False,
+    names: bool = False,
 ) -> EpisodeBatch:
     """One batch of sentences of `episodes`: all of them, or the support or query sets alone.
 
     A batch of support sets has them as query sets too, to train on. A description of a type is a
-    row of the support set, all of it a span of that type. With `even` (for one part) all episodes
-    have the same number of sentences and fill the same number of rows, as a stacked model needs it.
+    row of the support set, all of it a span of that type; with `names` every type has such a row,
+    its description or else its name, which is kept apart from the support spans. With `even` (for
+    one part) all episodes have the same number of sentences and fill the same number of rows, as a
+    stacked model needs it.
     """
     require_support(episodes)
     support = [Row(n, s) for n, episode in enumerate(episodes) for s in episode.support]
@@ -113,7 +119,7 @@ def collate(
     keys = [(n, label) for n, episode in enumerate(episodes) for label in episode.types]
     slots: Slots = {key: slot for slot, key in enumerate(keys)}
     known = {(row.episode, span.label) for row in support for span in row.sentence.spans}
-    support += _descriptions(episodes)
+    support += _names(episodes) if names else _descriptions(episodes)
     shots = Counter((row.episode, span.label) for row in support for span in row.sentence.spans)
     if part == "support":
         query = support = _evened(support, len(episodes)) if even else support
@@ -130,6 +136,7 @@ def collate(
     support_span_weight = [
         1 / shots[row.episode, span.label] for row in support for span in row.sentence.spans
     ]  # 1 / K_t, Eq. 6
+    named = [row._replace(sentence=row.sentence.with_spans(row.name)) for row in support]
     types = [
         [n == owner and (owner, t) in known for owner, t in keys] for n in range(len(episodes))
     ]
@@ -146,6 +153,7 @@ def collate(
         others=_others(rows),
         support_spans=_labelled(support, 0, slots, support_span_weight),
         query_spans=_labelled(query, query_start, slots, query_span_weight),
+        names=_labelled(named, 0, slots, [1.0 for row in named for _ in row.name]),
     )
 
 
@@ -169,6 +177,15 @@ def _descriptions(episodes: Sequence[Episode]) -> list[Row]:
                 spans = (Span(0, len(words), label),)
                 rows.append(Row(number, Sentence(words, spans), False))
     return rows
+
+
+def _names(episodes: Sequence[Episode]) -> list[Row]:
+    """The types that have support spans, each in words."""
+    return [
+        Row(number, Sentence(words), False, (Span(0, len(words), label),))
+        for number, episode in enumerate(episodes)
+        for label, words in type_names(episode)
+    ]
 
 
 def _shares(rows: Sequence[Row], episodes: int) -> list[float]:

@@ -27,6 +27,7 @@ class ClassifierConfig:
     centres: Literal["prototypes", "k-means"] = (
         "prototypes"  # k-means: clusters that grow from them
     )
+    names_weight: float = 0.0  # of a type's name in its prototype; the examples have the rest
     sphere: float | None = None  # radius of a sphere on which spans and prototypes lie; None: none
     softmax_distance: Distance = "squared-euclidean"
     margin_distance: Distance = "euclidean"  # in the margin loss and in the rejection
@@ -37,6 +38,12 @@ class ClassifierConfig:
 
     def __post_init__(self) -> None:
         require(self.margin > 0, "classifier.margin must be positive")
+        require(0 <= self.names_weight <= 1, "classifier.names_weight is a share, between 0 and 1")
+        require(
+            self.names_weight == 0 or self.centres == "prototypes",
+            "classifier.centres=k-means makes clusters of support spans alone; set "
+            "classifier.names_weight=0",
+        )
         require(
             self.sphere is None or self.sphere > 0, "classifier.sphere is a radius, so positive"
         )
@@ -48,6 +55,11 @@ class ClassifierConfig:
             self.projection != "none" or self.projection_size is None,
             "classifier.projection_size needs a projection; set classifier.projection=linear",
         )
+
+    @property
+    def names(self) -> bool:
+        """Whether the types' names have a part in their prototypes."""
+        return self.names_weight > 0
 
 
 def boundary_representations(

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from spanproto.batch import EpisodeBatch, SpanPlaces, collate
+from spanproto.batch import EpisodeBatch, SpanPlaces
 from spanproto.classifier import squared_distances, type_log_probabilities
 from spanproto.data.types import Episode, Span
 from spanproto.decision import log_odds
@@ -74,8 +74,9 @@ def support_prototypes(model: SpanProto, episodes: Sequence[Episode]) -> Prototy
     model.eval()
     alone = len(episodes) == 1 and len(episodes[0].support) > SENTENCES_AT_ONCE
     totals, shots, others = [], [], []
-    for part in _support_parts(episodes[0]) if alone else [episodes]:
-        support = collate(part, model.encoder.words, "support", model.stacked).to(model.device)
+    names = model.config.classifier.names
+    for part in _support_parts(episodes[0], names) if alone else [episodes]:
+        support = model.batch(part, "support").to(model.device)
         states = model.mention_states(model.encode(support))
         others.append(model.represent_others(states))
         means = model.support_means(states)
@@ -87,10 +88,10 @@ def support_prototypes(model: SpanProto, episodes: Sequence[Episode]) -> Prototy
     return Prototypes(centres, torch.cat(vectors), torch.cat(numbers))
 
 
-def _support_parts(episode: Episode) -> list[list[Episode]]:
+def _support_parts(episode: Episode, names: bool) -> list[list[Episode]]:
     """The episode with a part of its support sentences each; those without entities are no use.
 
-    A description goes with the first sentences that hold its type.
+    A description goes with the first sentences that hold its type; as a name, with all of them.
     """
     labelled = sorted((s for s in episode.support if s.spans), key=lambda s: len(s.words))
     left = list(episode.descriptions)
@@ -99,7 +100,8 @@ def _support_parts(episode: Episode) -> list[list[Episode]]:
         part = replace(episode, support=tuple(labelled[at : at + SENTENCES_AT_ONCE]))
         supported = part.supported_types()
         described = tuple(pair for pair in left if pair[0] in supported)
-        left = [pair for pair in left if pair not in described]
+        if not names:
+            left = [pair for pair in left if pair not in described]
         parts.append([replace(part, descriptions=described)])
     return parts
 
@@ -128,7 +130,7 @@ def judge(
         episodes = [episode.without_query_spans() for episode in episodes]
     if prototypes is None:
         prototypes = support_prototypes(model, episodes)
-    query = collate(episodes, model.encoder.words, "query", model.stacked).to(model.device)
+    query = model.batch(episodes, "query").to(model.device)
     encoded = model.encode(query)
     scores = model.extractor(encoded.start, encoded.end)
     decoding = decoding or model.config.extractor.decoding

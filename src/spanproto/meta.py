@@ -55,10 +55,14 @@ class TaskBatch(TensorBatch, Generic[Part]):
     query: Part
 
     @staticmethod
-    def of(episodes: Sequence[Episode], words: WordTokenizer) -> TaskBatch[EpisodeBatch]:
-        """The batches of some episodes."""
+    def of(
+        episodes: Sequence[Episode], words: WordTokenizer, names: bool = False
+    ) -> TaskBatch[EpisodeBatch]:
+        """The batches of some episodes, with the names of their types or without."""
         even = len(episodes) > 1
-        support, query = (collate(episodes, words, part, even) for part in ("support", "query"))
+        support, query = (
+            collate(episodes, words, part, even, names) for part in ("support", "query")
+        )
         return TaskBatch(episodes, support, query)
 
 

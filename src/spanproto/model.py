@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -104,6 +104,14 @@ class SpanProto(Method):
         self.extractor = SpanExtractor(encoder.hidden_size, config.extractor)
         self.classifier = MentionClassifier(encoder.hidden_size, config.classifier)
 
+    def batch(
+        self, episodes: Sequence[Episode], part: Literal["all", "support", "query"] = "all"
+    ) -> EpisodeBatch:
+        """The sentences of the episodes, or of one part of them, as this model reads them."""
+        return collate(
+            episodes, self.encoder.words, part, self.stacked, self.config.classifier.names
+        )
+
     def encode(self, batch: EpisodeBatch) -> EncodedBatch:
         """One encoder pass over all sentences of all episodes."""
         with self.mixed_precision():
@@ -122,20 +130,35 @@ class SpanProto(Method):
 
     def support_means(self, states: MentionStates) -> Tensor:
         """The prototypes before they are put on the sphere, if there is one."""
-        spans, slots = states.batch.support_spans, states.batch.types.shape[1]
+        spans = states.batch.support_spans
         represented = states.represent(spans)
-        means = prototypes(represented, spans.weight, spans.slot, slots)
+        means = self._means(states, represented)
         if self.config.classifier.centres == "prototypes":
             return means
         return k_means(represented, means, states.batch.types.index_select(0, spans.sentence))
 
     def squared_distance_to_others(self, states: MentionStates) -> Tensor:
-        """From each support span to the prototype that the others of its type make, (P,)."""
-        spans, slots = states.batch.support_spans, states.batch.types.shape[1]
+        """From each support span to the prototype that the rest of it makes, (P,).
+
+        The rest are the others of its type and, where it has a weight, the type's name.
+        """
+        spans = states.batch.support_spans
         represented = states.represent(spans)
-        means = prototypes(represented, spans.weight, spans.slot, slots)
-        others = self.classifier.settle(without_self(represented, means, spans.slot, spans.weight))
+        means = self._means(states, represented)
+        share = (1 - self.config.classifier.names_weight) * spans.weight
+        others = self.classifier.settle(without_self(represented, means, spans.slot, share))
         return (represented - others).square().sum(1)
+
+    def _means(self, states: MentionStates, represented: Tensor) -> Tensor:
+        """The mean (slots, d) of each type's support spans (P, d), moved towards its name."""
+        batch, weight = states.batch, self.config.classifier.names_weight
+        spans, names, slots = batch.support_spans, batch.names, batch.types.shape[1]
+        means = prototypes(represented, spans.weight, spans.slot, slots)
+        if not weight:
+            return means
+        assert len(names.slot), "the batch was made without names"
+        named = prototypes(states.represent(names), names.weight, names.slot, slots)
+        return means.lerp(named, weight)
 
     def represent_others(self, states: MentionStates) -> tuple[Tensor, Tensor]:
         """The entities (P, d) that have no type of their episode, and the episode (P,) of each."""
@@ -169,8 +192,8 @@ class SpanProto(Method):
     ) -> EpisodeBatch | TaskBatch[EpisodeBatch]:
         """The episodes of a step, as tasks if it is a meta-step."""
         if step > self.config.objective.meta.after:
-            return TaskBatch.of(items, self.encoder.words)
-        return collate(items, self.encoder.words)
+            return TaskBatch.of(items, self.encoder.words, self.config.classifier.names)
+        return self.batch(items)
 
     def gradients(
         self, batch: EpisodeBatch | TaskBatch[EpisodeBatch], step: int, seed: int
@@ -206,7 +229,7 @@ class SpanProto(Method):
 
     def support_batch(self, episodes: Sequence[Episode]) -> EpisodeBatch:
         """The support sets, each its own query set."""
-        return collate(episodes, self.encoder.words, "support", even=self.stacked)
+        return self.batch(episodes, "support")
 
     def support_loss(self, batch: EpisodeBatch, config: AdaptationConfig) -> Tensor:
         """The objective with the support set in place of both sets of Algorithm 1."""

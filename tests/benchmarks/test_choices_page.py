@@ -25,6 +25,14 @@ def test_choices_are_set_against_the_first_setting(choices, tmp_path: Path) -> N
     assert rows["no fine-tuning"] == ["not run yet", "not run yet"]
 
 
+def test_choices_by_more_than_the_support_set_are_told_apart(choices, tmp_path: Path) -> None:
+    alone, informed = (dict(choices.choices_table(tmp_path, more).rows) for more in (False, True))
+    assert not alone.keys() & informed.keys()
+    assert "the setting of the tables" in alone
+    assert informed
+    assert all("name" in title for title in informed)
+
+
 def test_the_page_is_made_from_the_measured_files(choices) -> None:
     assert (ROOT / "results" / "choices.md").read_text("utf-8") == choices.page()
     content = {"episode_f1": {"mean": 40.0, "std": 12.0}, "episodes": 64}

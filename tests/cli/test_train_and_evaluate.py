@@ -65,6 +65,14 @@ def test_the_released_rule_says_that_it_is_an_oracle(folder: Path) -> None:
     assert json.loads(evaluate(folder, "--json").stdout)["oracle"] is None
 
 
+def test_scores_with_names_say_so(folder: Path) -> None:
+    done = evaluate(folder, "--configure", "classifier.names_weight=0.5")
+    assert "NAMES" in done.stdout
+    with_names = ("--configure", "classifier.names_weight=0.5", "--json")
+    assert "support set" in json.loads(evaluate(folder, *with_names).stdout)["names"]
+    assert json.loads(evaluate(folder, "--json").stdout)["names"] is None
+
+
 def test_copies_are_adapted_on_request(folder: Path) -> None:
     plain = json.loads(evaluate(folder, "--json").stdout)
     adapted = json.loads(

@@ -56,6 +56,14 @@ def test_all_choices_are_of_one_setting() -> None:
     assert scorings["with-before"].evidence != first.evidence
 
 
+def test_names_are_known_to_no_choice_that_is_not_told_apart() -> None:
+    informed = {key for key, choice in CHOICES.items() if choice.informed}
+    for name in CHOSEN_ON:
+        for _, cell in choice_cells(name, 12):
+            weight = cell.run["model"]["classifier"].get("names_weight", 0.0)
+            assert (weight > 0) == (cell.system in informed)
+
+
 def test_what_decisions_are_fitted_on_is_not_scored(tmp_path: Path) -> None:
     column = choice_cells("news-1", 12)[0].column
     assert column.skip == spanproto_cell("news-1", 12).scorings[-1].fit_decision

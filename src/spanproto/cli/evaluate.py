@@ -11,6 +11,10 @@ ORACLE = (
     "ORACLE: the gold spans of the query sentences were handed to the model, as the paper's "
     "released code does; this is not a score of what it finds by itself."
 )
+NAMES = (
+    "NAMES: the names of the types have a part in their prototypes; this is not a score of what "
+    "the support set alone tells."
+)
 
 
 class Protocol(StrEnum):
@@ -114,12 +118,16 @@ def evaluate(
         decide_as_suits(loaded, read_supported_episodes(fit_decision, format), settings)
         files.append(fit_decision)
     report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value, settings)
+    oracle = ORACLE if candidates is Rule.released else None
+    named = isinstance(loaded, SpanProto) and loaded.config.classifier.names
+    names = NAMES if named else None
     content = {
         "method": loaded.name,
         "candidates": candidates.value,
         "adaptation": None if settings is None else to_dict(settings),
         "precision": "bf16" if loaded.bf16 else "fp32",
-        "oracle": ORACLE if candidates is Rule.released else None,
+        "oracle": oracle,
+        "names": names,
         **report.to_dict(),
         "provenance": provenance(loaded.origin.get("seed"), files),
         "model": {"config": to_dict(loaded.config), "origin": loaded.origin},
@@ -132,5 +140,6 @@ def evaluate(
         typer.echo(text)
         return
     typer.echo(report.to_table())
-    if candidates is Rule.released:
-        typer.echo(f"\n{ORACLE}")
+    for note in (oracle, names):
+        if note is not None:
+            typer.echo(f"\n{note}")

@@ -67,7 +67,8 @@ class Episode:
 
     A type may lack support spans (real benchmark files have such episodes); it can then never be
     predicted and its query entities count as misses. `descriptions` say in words what some of the
-    types are; each counts as one more example of its type.
+    types are; each counts as one more example of its type, or takes the place of the type's name
+    where names are used.
     """
 
     types: tuple[str, ...]

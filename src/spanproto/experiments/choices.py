@@ -42,6 +42,7 @@ class Choice:
     weighing: Sequence[str] = ()  # settings of one whose weights keep their proportions
     evidence: "Sequence[EvidenceName] | None" = None  # other than the first, to fit it to
     protocol: str | None = None  # of the columns that it is tried on; None: of all
+    informed: bool = False  # by more than the support set, so that it is told apart
 
     @property
     def trains(self) -> bool:
@@ -111,6 +112,16 @@ CHOICES: Mapping[str, Choice] = {
     "meta": Choice(
         "trained to be fine-tuned (first-order MAML) in the second half",
         {"objective": {"meta": {"after": 250}}},
+    ),
+    "names-quarter": Choice(
+        "a quarter of each prototype is the type's name",
+        {"classifier": {"names_weight": 0.25}},
+        informed=True,
+    ),
+    "names-half": Choice(
+        "half of each prototype is the type's name",
+        {"classifier": {"names_weight": 0.5}},
+        informed=True,
     ),
 }
 OF_TABLES = {"tables": "spanproto-adapted", "tables-fitted": "spanproto-fitted"}
