@@ -90,7 +90,7 @@ def test_the_page_of_a_sentence_says_where_it_was_looked_for(results: Path) -> N
     (table,) = page.tables
     assert [name for name, _ in table.rows] == ["Bank of England", "England"]
     (remark,) = page.remarks
-    assert "1 of the 2 spans found here lie inside others" in remark
+    assert "found inside others here: 1 of 2 spans" in remark
 
 
 def test_the_page_of_the_map_counts_what_lies_within(results: Path) -> None:

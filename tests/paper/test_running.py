@@ -104,7 +104,7 @@ def test_the_quick_form_keeps_the_shape_of_a_run() -> None:
         quick[name].run["model"]["objective"]["extractor_steps"] for name in FIRST_STEPS.values()
     ]
     assert firsts == [0, 1, 2, 5, 10]
-    assert {quick[name].run["training"]["steps"] for name in FIRST_STEPS.values()} == {20}
+    assert {quick[name].run["training"]["steps"] for name in FIRST_STEPS.values()} == {15}
     adapted = [s for s in quick["spanproto"].scorings if s.adaptation is not None]
     assert {scoring.adaptation["steps"] for scoring in adapted} == {2}
     other = shortened(baseline_cells("news-1", 12)[0])
