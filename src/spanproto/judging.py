@@ -15,7 +15,7 @@ from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode
 from spanproto.model import EncodedBatch, MentionStates, SpanProto
 from spanproto.objective import near_gold
 from spanproto.support import Prototypes, support_prototypes
-from spanproto.words import word_evidence
+from spanproto.word_evidence import word_evidence
 
 CandidateRule = Literal["model", "released"]
 Outcome = Literal["kept", "overlap", "far", "unlikely"]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from spanproto.data.types import Episode
 from spanproto.model import SpanProto
-from spanproto.words import WordPrototypes, WordTotals, word_prototypes, word_totals
+from spanproto.word_evidence import WordPrototypes, WordTotals, word_prototypes, word_totals
 
 SENTENCES_AT_ONCE = 128
 _OF_WORDS = "words_"  # how the names of the tensors of word prototypes begin

@@ -23,7 +23,7 @@ from spanproto.experiments.choices import CHOSEN_ON, choice_cells
 from spanproto.judging import Candidate, judge
 from spanproto.model import SpanProto
 from spanproto.support import support_prototypes
-from spanproto.words import (
+from spanproto.word_evidence import (
     LEAST_LOG_PROBABILITY,
     WordPrototypes,
     word_evidence,
