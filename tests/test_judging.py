@@ -6,14 +6,15 @@ import pytest
 import synthetic
 import torch
 
-from spanproto import judging
+from spanproto import support as support_sets
 from spanproto.classifier import ClassifierConfig
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.decision import DecisionConfig, log_odds
 from spanproto.extractor import ExtractorConfig
-from spanproto.judging import Candidate, judge, support_prototypes
+from spanproto.judging import Candidate, judge
 from spanproto.model import ModelConfig, SpanProto
 from spanproto.prediction import predict
+from spanproto.support import support_prototypes
 
 
 def configured(
@@ -108,7 +109,7 @@ def test_prototypes_may_be_given_and_come_in_parts(
     described = tuple((label, f"the old {label}a") for label in synthetic.TYPES)
     episode = Episode(tuple(synthetic.TYPES), support, query, described)
     whole = support_prototypes(joint, [episode])
-    monkeypatch.setattr(judging, "SENTENCES_AT_ONCE", 2)
+    monkeypatch.setattr(support_sets, "SENTENCES_AT_ONCE", 2)
     parts = support_prototypes(joint, [episode])
     torch.testing.assert_close(parts.centres, whole.centres, atol=1e-4, rtol=1e-4)
     given = judged(joint, episode, prototypes=whole)

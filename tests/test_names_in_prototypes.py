@@ -8,16 +8,17 @@ import synthetic
 import torch
 
 from spanproto import FewShotNER, judging
+from spanproto import support as support_sets
 from spanproto.adaptation import AdaptationConfig, adapt, held_out_folds
 from spanproto.batch import EpisodeBatch, collate
 from spanproto.checkpoint import load_model, save_model
 from spanproto.classifier import ClassifierConfig
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.errors import ConfigError
-from spanproto.judging import support_prototypes
 from spanproto.meta import MetaConfig
 from spanproto.model import MentionStates, SpanProto
 from spanproto.objective import ObjectiveConfig, losses
+from spanproto.support import support_prototypes
 
 RIVER, TOOL = "river", "tool"
 BY_HAND = Episode(
@@ -185,7 +186,7 @@ def test_prototypes_in_parts_have_the_name_once(
     episode = Episode(tuple(synthetic.TYPES), support, (), described)
     model = with_names(eager_model, 0.25)
     whole = centres(model, episode)
-    monkeypatch.setattr(judging, "SENTENCES_AT_ONCE", 2)
+    monkeypatch.setattr(support_sets, "SENTENCES_AT_ONCE", 2)
     torch.testing.assert_close(centres(model, episode), whole, atol=1e-4, rtol=1e-4)
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from spanproto.adaptation import AdaptationConfig, ask_adapted
 from spanproto.data.types import Episode, Sentence
 from spanproto.decision import (
+    DEFAULT_EVIDENCE,
     EVIDENCE,
     DecisionConfig,
     EvidenceName,
@@ -35,7 +36,7 @@ def fit_decision(
     model: SpanProto,
     episodes: Sequence[Episode],
     adaptation: AdaptationConfig | None = None,
-    evidence: Sequence[EvidenceName] = EVIDENCE,
+    evidence: Sequence[EvidenceName] = DEFAULT_EVIDENCE,
 ) -> DecisionConfig:
     """The joint decision of best F1 on the query sentences of the episodes.
 
@@ -43,13 +44,12 @@ def fit_decision(
     none: then the weights keep their proportions, and how sure they make one is fitted. If none of
     the entities is among the candidates, they cannot tell, and weights stay as they are.
     """
-    return decision_of(
-        gather_evidence(model, episodes, adaptation), model.config.decision, evidence
-    )
+    judged = gather_evidence(model, episodes, adaptation, words="words" in evidence)
+    return decision_of(judged, model.config.decision, evidence)
 
 
 def decision_of(
-    judged: Judged, decision: DecisionConfig, evidence: Sequence[EvidenceName] = EVIDENCE
+    judged: Judged, decision: DecisionConfig, evidence: Sequence[EvidenceName] = DEFAULT_EVIDENCE
 ) -> DecisionConfig:
     """The decision with its weights and threshold fitted to what was gathered.
 
@@ -63,13 +63,20 @@ def decision_of(
     ]
     if not any(correct):
         return joint
-    rows = torch.tensor(
-        [_row(candidate) for _, candidates in judged for candidate in candidates]
-    )  # (N, 5)
-    boundary, log_p, distance, before, log_length = rows.unbind(1)
+    everything = [candidate for _, candidates in judged for candidate in candidates]
+    asks_words = "words" in evidence or (not evidence and joint.words)
+    if asks_words and not all(candidate.words for candidate in everything):
+        raise DataError(
+            "what single words are taken for was not gathered, and the decision is to count it; "
+            "gather the evidence with words=True"
+        )
+    rows = torch.tensor([_row(candidate) for candidate in everything])  # (N, 6)
+    boundary, log_p, distance, before, log_length, words = rows.unbind(1)
 
     def odds_of(config: DecisionConfig) -> Tensor:
-        return log_odds(boundary, log_p, distance, config, before=before, log_length=log_length)
+        return log_odds(
+            boundary, log_p, distance, config, before=before, log_length=log_length, words=words
+        )
 
     if evidence:
         columns = dict(zip(EVIDENCE, rows.unbind(1), strict=True))
@@ -92,7 +99,7 @@ def decide_as_suits(
     model: SpanProto,
     episodes: Sequence[Episode],
     adaptation: AdaptationConfig | None = None,
-    evidence: Sequence[EvidenceName] = EVIDENCE,
+    evidence: Sequence[EvidenceName] = DEFAULT_EVIDENCE,
 ) -> None:
     """Let the model decide as is best on the episodes."""
     decision = fit_decision(model, episodes, adaptation, evidence)
@@ -112,16 +119,22 @@ def flat(scored: Iterable[tuple[float, Candidate]]) -> list[tuple[float, Candida
 
 
 def gather_evidence(
-    model: SpanProto, episodes: Sequence[Episode], adaptation: AdaptationConfig | None = None
+    model: SpanProto,
+    episodes: Sequence[Episode],
+    adaptation: AdaptationConfig | None = None,
+    words: bool = False,
 ) -> Judged:
-    """Every query sentence of the episodes with all its candidates."""
+    """Every query sentence of the episodes with all its candidates.
+
+    What their single words are taken for is there if `words` asks for it, or has a weight.
+    """
     if not episodes:
         raise DataError("there are no episodes to fit the decision to; give some, or do not fit it")
     joint = replace(model.config.decision, rule="joint")
 
     def ask(asked: SpanProto, group: Sequence[Episode]) -> list[list[list[Candidate]]]:
         asked.config = replace(asked.config, decision=joint)
-        return judge(asked, group)
+        return judge(asked, group, words=words)
 
     if adaptation is None:
         unchanged = copy.copy(model)
@@ -135,7 +148,7 @@ def gather_evidence(
     ]
 
 
-def _row(candidate: Candidate) -> tuple[float, float, float, float, float]:
+def _row(candidate: Candidate) -> tuple[float, ...]:
     """What speaks for a candidate as an entity of its nearest type, in the order of EVIDENCE."""
     probability = max(candidate.type_probabilities)
     nearest = candidate.type_probabilities.index(probability)
@@ -145,4 +158,5 @@ def _row(candidate: Candidate) -> tuple[float, float, float, float, float]:
         candidate.distances[nearest],
         candidate.boundary_before,
         math.log(candidate.end - candidate.start),
+        candidate.words[nearest] if candidate.words else 0.0,
     )

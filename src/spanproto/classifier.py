@@ -78,11 +78,15 @@ def mean_representations(
 
     For a span of one word this is h_s + h_e too; longer ones also have their inner words' say.
     """
-    words = start_states + end_states  # (S, L, d)
+    total = span_sums(start_states + end_states, sentence, start, end)
+    return total / (end - start).clamp(min=1)[:, None]  # places that hold no span
+
+
+def span_sums(words: Tensor, sentence: Tensor, start: Tensor, end: Tensor) -> Tensor:
+    """The sums (M, d) of what is said of single words (S, L, d) over the words of each span."""
     sums = F.pad(words.cumsum(1), (0, 0, 1, 0)).flatten(0, 1)  # (S * (L + 1), d)
     row = sentence * (words.shape[1] + 1)
-    total = sums.index_select(0, row + end) - sums.index_select(0, row + start)
-    return total / (end - start).clamp(min=1)[:, None]  # places that hold no span
+    return sums.index_select(0, row + end) - sums.index_select(0, row + start)
 
 
 def on_sphere(vectors: Tensor, radius: float) -> Tensor:

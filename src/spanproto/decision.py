@@ -3,7 +3,8 @@
 `two-stage` is the paper's: the boundary's probability must reach theta, and the nearest prototype
 must lie within r. `joint` turns boundary score, type probability, distance and length into the odds
 that the span is an entity of the type; a span too faint for one stage alone can be saved by the
-other. Where a model was fine-tuned to the support set, what it said before is evidence too.
+other. Where a model was fine-tuned to the support set, what it said before is evidence too, and so
+is, if it is asked for, what the span's single words are taken for.
 The odds are those of a logistic regression, so once fitted on held-out episodes a score of 0.8
 means that four of five such predictions are right.
 """
@@ -18,8 +19,9 @@ from torch import Tensor
 
 from spanproto.config import require
 
-EvidenceName = Literal["boundary", "type", "distance", "before", "length"]
+EvidenceName = Literal["boundary", "type", "distance", "before", "length", "words"]
 EVIDENCE: tuple[EvidenceName, ...] = get_args(EvidenceName)
+DEFAULT_EVIDENCE: tuple[EvidenceName, ...] = ("boundary", "type", "distance", "before", "length")
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,17 @@ class DecisionConfig:
     distance_weight: float = 0.0  # of the distance to the type's prototype
     before_weight: float = 0.0  # of the boundary score before fine-tuning, where that is recalled
     length_weight: float = 0.0  # of the logarithm of the number of words
+    words_weight: float = 0.0  # of the type's mean log-probability among the span's single words
     bias: float = 0.0
 
     def __post_init__(self) -> None:
         require(0 <= self.threshold <= 1, "decision.threshold must lie in [0, 1]")
         require(0 <= self.floor <= 1, "decision.floor must lie in [0, 1]")
+
+    @property
+    def words(self) -> bool:
+        """Whether it counts what single words are taken for."""
+        return self.words_weight != 0
 
 
 def log_odds(
@@ -49,11 +57,12 @@ def log_odds(
     *,
     before: Tensor | float = 0.0,
     log_length: Tensor | float = 0.0,
+    words: Tensor | float = 0.0,
 ) -> Tensor:
     """The log-odds (M, T) that each of M spans is an entity of each of T types.
 
     `boundary` is the boundary score f (M, 1), as is that `before` fine-tuning, and `log_length`
-    is of that shape too; the other two are (M, T).
+    is of that shape too; the others are (M, T).
     """
     return (
         config.boundary_weight * boundary
@@ -61,6 +70,7 @@ def log_odds(
         + config.distance_weight * distance
         + config.before_weight * before
         + config.length_weight * log_length
+        + config.words_weight * words
         + config.bias
     )
 

@@ -8,9 +8,10 @@ from spanproto.data.types import Episode, Sentence
 from spanproto.data.words import sentence_of
 from spanproto.errors import DataError
 from spanproto.extractor import Decoding
-from spanproto.judging import Candidate, Prototypes, judge
+from spanproto.judging import Candidate, judge
 from spanproto.model import SpanProto
 from spanproto.passages import Window, windows_of
+from spanproto.support import Prototypes
 
 _WINDOWS_AT_ONCE = 64  # so many are waited for, so that those of similar length go together
 _CELLS_AT_ONCE = 2**18  # of boundary matrices, whose size grows with the square of the length

@@ -1,7 +1,6 @@
 """The verdict on every span that the extractor proposes: its nearest type, or why it has none."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import torch
@@ -11,13 +10,15 @@ from spanproto.batch import EpisodeBatch, SpanPlaces
 from spanproto.classifier import squared_distances, type_log_probabilities
 from spanproto.data.types import Episode, Span
 from spanproto.decision import log_odds
+from spanproto.errors import DataError
 from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode
 from spanproto.model import EncodedBatch, MentionStates, SpanProto
 from spanproto.objective import near_gold
+from spanproto.support import Prototypes, support_prototypes
+from spanproto.word_evidence import word_evidence
 
 CandidateRule = Literal["model", "released"]
 Outcome = Literal["kept", "overlap", "far", "unlikely"]
-SENTENCES_AT_ONCE = 128
 
 
 class Candidate(NamedTuple):
@@ -36,6 +37,7 @@ class Candidate(NamedTuple):
     type_probabilities: tuple[float, ...]
     scores: tuple[float, ...]  # see `decision`
     boundary_before: float = 0.0  # f before the fine-tuning, if that is recalled
+    words: tuple[float, ...] = ()  # mean log-probabilities of its words, if they are asked for
 
     @property
     def boundary_probability(self) -> float:
@@ -53,59 +55,6 @@ class Candidate(NamedTuple):
         return self.scores[self.type_probabilities.index(max(self.type_probabilities))]
 
 
-class Prototypes(NamedTuple):
-    """What the support sets of some episodes say: where types are, and what has none."""
-
-    centres: Tensor  # (slots, d), the prototypes of all types of all episodes
-    others: Tensor  # (P, d), entities of none of their episode's types
-    episode: Tensor  # (P,), the number of the episode of each of them
-
-    def to(self, device: torch.device) -> "Prototypes":
-        """The same on another device."""
-        return Prototypes(*(tensor.to(device) for tensor in self))
-
-
-@torch.inference_mode()
-def support_prototypes(model: SpanProto, episodes: Sequence[Episode]) -> Prototypes:
-    """The prototypes of all types of all episodes.
-
-    The support set of an episode that comes alone may be of any size: it is encoded in parts.
-    """
-    model.eval()
-    alone = len(episodes) == 1 and len(episodes[0].support) > SENTENCES_AT_ONCE
-    totals, shots, others = [], [], []
-    names = model.config.classifier.names
-    for part in _support_parts(episodes[0], names) if alone else [episodes]:
-        support = model.batch(part, "support").to(model.device)
-        states = model.mention_states(model.encode(support))
-        others.append(model.represent_others(states))
-        means = model.support_means(states)
-        shots.append(torch.bincount(support.support_spans.slot, minlength=len(means)))
-        totals.append(means * shots[-1][:, None])
-    means = torch.stack(totals).sum(0) / torch.stack(shots).sum(0).clamp(min=1)[:, None]
-    centres = model.classifier.settle(means)
-    vectors, numbers = zip(*others, strict=True)
-    return Prototypes(centres, torch.cat(vectors), torch.cat(numbers))
-
-
-def _support_parts(episode: Episode, names: bool) -> list[list[Episode]]:
-    """The episode with a part of its support sentences each; those without entities are no use.
-
-    A description goes with the first sentences that hold its type; as a name, with all of them.
-    """
-    labelled = sorted((s for s in episode.support if s.spans), key=lambda s: len(s.words))
-    left = list(episode.descriptions)
-    parts = []
-    for at in range(0, len(labelled), SENTENCES_AT_ONCE):
-        part = replace(episode, support=tuple(labelled[at : at + SENTENCES_AT_ONCE]))
-        supported = part.supported_types()
-        described = tuple(pair for pair in left if pair[0] in supported)
-        if not names:
-            left = [pair for pair in left if pair not in described]
-        parts.append([replace(part, descriptions=described)])
-    return parts
-
-
 @torch.inference_mode()
 def judge(
     model: SpanProto,
@@ -115,6 +64,7 @@ def judge(
     prototypes: Prototypes | None = None,
     thresholds: Mapping[str, float] | None = None,
     decoding: Decoding | None = None,
+    words: bool = False,
 ) -> list[list[list[Candidate]]]:
     """Every candidate of every query sentence of every episode, in one batch, kept or not.
 
@@ -123,13 +73,15 @@ def judge(
     candidates, and predictions within one word of a gold span at both ends are dropped.
 
     `prototypes` are given where they are known already, `thresholds` are the least scores of some
-    types, `decoding` is another than the model's.
+    types, `decoding` is another than the model's. With `words` it is said what single words are
+    taken for even if that has no weight.
     """
     model.eval()
     if candidates == "model":
         episodes = [episode.without_query_spans() for episode in episodes]
+    words = words or model.config.decision.words
     if prototypes is None:
-        prototypes = support_prototypes(model, episodes)
+        prototypes = support_prototypes(model, episodes, words)
     query = model.batch(episodes, "query").to(model.device)
     encoded = model.encode(query)
     scores = model.extractor(encoded.start, encoded.end)
@@ -139,7 +91,7 @@ def judge(
         proposed = _handed_in(model, encoded, scores, decoding)
     else:
         proposed = _proposed(model, encoded, scores, None if joint else decoding)
-    evidence = _weigh(model, encoded, proposed, prototypes, episodes)
+    evidence = _weigh(model, encoded, proposed, prototypes, episodes, words)
     labels = [label for episode in episodes for label in episode.types]
     least = model.config.decision.threshold if joint else 0.0
     limit = torch.tensor([(thresholds or {}).get(label, least) for label in labels])
@@ -166,6 +118,7 @@ class Evidence(NamedTuple):
     probability: Tensor  # (M, slots), Eq. 8
     scores: Tensor  # (M, slots), the probability of being an entity of that type
     before: Tensor  # (M,), the boundary score before fine-tuning, or 0
+    words: Tensor | None  # (M, slots), mean log-probabilities of the words, if asked for
 
     @property
     def score(self) -> Tensor:
@@ -210,20 +163,25 @@ def _weigh(
     proposed: Proposed,
     prototypes: Prototypes,
     episodes: Sequence[Episode],
+    words: bool,
 ) -> Evidence:
     """Distances, type probabilities and scores of the proposed spans.
 
     Where the model recalls what it was before fine-tuning, probabilities and distances are the
-    (geometric) means of both.
+    (geometric) means of both. With `words` the probabilities of single words are there, too.
     """
     spans = proposed.spans
     log_p, distance, allowed = _typing(model, encoded, spans, prototypes)
+    of_words = _of_words(encoded, spans, prototypes) if words else None
     before = torch.zeros_like(proposed.boundary)
     if model.before is not None:
         earlier = model.before.eval()
         recalled = earlier.encode(encoded.batch)
-        others = _typing(earlier, recalled, spans, support_prototypes(earlier, episodes))
+        known = support_prototypes(earlier, episodes, words)
+        others = _typing(earlier, recalled, spans, known)
         log_p, distance = (log_p + others[0]) / 2, (distance + others[1]) / 2
+        if of_words is not None:
+            of_words = (of_words + _of_words(recalled, spans, known)) / 2
         matrix = earlier.extractor(recalled.start, recalled.end)
         before = matrix[spans.sentence, spans.start, spans.end - 1]
     odds = log_odds(
@@ -233,10 +191,21 @@ def _weigh(
         model.config.decision,
         before=before[:, None],
         log_length=(spans.end - spans.start).log()[:, None],
+        words=0.0 if of_words is None else of_words,
     )
     scores = odds.masked_fill(~allowed, -torch.inf).sigmoid()
     distance = distance.masked_fill(~allowed, torch.inf)
-    return Evidence(log_p.argmax(-1), distance, log_p.exp(), scores, before)
+    return Evidence(log_p.argmax(-1), distance, log_p.exp(), scores, before, of_words)
+
+
+def _of_words(encoded: EncodedBatch, spans: SpanPlaces, prototypes: Prototypes) -> Tensor:
+    """What the words of the spans are taken for, (M, slots)."""
+    if prototypes.words is None:
+        raise DataError(
+            "decision.words_weight counts what single words are taken for, but there are no "
+            "prototypes of words; fit the model to the examples again"
+        )
+    return word_evidence(encoded.batch, encoded.start, spans, prototypes.words)
 
 
 def _typing(
@@ -330,7 +299,8 @@ def _by_sentence(
         proposed.boundary,
         evidence.before,
     )
-    tables = (evidence.distance, evidence.probability, evidence.scores)
+    tables = [evidence.distance, evidence.probability, evidence.scores]
+    tables += [] if evidence.words is None else [evidence.words]
     per_type = [table.gather(1, own) for table in tables]  # (M, T): the others' would be many
     for (row, start, end, number, boundary, before), outcome, *values in sorted(
         zip(
@@ -343,11 +313,19 @@ def _by_sentence(
     ):
         found, episode = sentence_at[row]
         count = len(episode.types)
-        distances, probabilities, scores = (tuple(each[:count]) for each in values)
-        label = episode.types[number]
+        distances, probabilities, scores, *words = (tuple(each[:count]) for each in values)
         found.append(
             Candidate(
-                start, end, label, outcome, boundary, distances, probabilities, scores, before
+                start,
+                end,
+                episode.types[number],
+                outcome,
+                boundary,
+                distances,
+                probabilities,
+                scores,
+                before,
+                *words,
             )
         )
     return results

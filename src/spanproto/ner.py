@@ -20,11 +20,12 @@ from spanproto.evaluation.by_type import TypeReport, type_report
 from spanproto.examples import read_examples
 from spanproto.explanation import Explanation, explanations
 from spanproto.hub import push
-from spanproto.judging import Candidate, support_prototypes
+from spanproto.judging import Candidate
 from spanproto.model import SpanProto
 from spanproto.model_source import model_directory
 from spanproto.saving import Fitted, is_fitted, load_fitted, save_fitted
 from spanproto.stacking import TuningConfig, unstacked
+from spanproto.support import support_prototypes
 from spanproto.thresholds import Tuning, tune
 from spanproto.training.distributed import choose_device
 from spanproto.typeset import TypeSet

@@ -19,9 +19,9 @@ from spanproto.data.files import numbered_lines, parse_json, read_text
 from spanproto.data.types import Sentence, Span
 from spanproto.encoder import SETTINGS
 from spanproto.errors import CheckpointError, DataError
-from spanproto.judging import Prototypes
 from spanproto.model import SpanProto
 from spanproto.model_card import CARD
+from spanproto.support import Prototypes
 from spanproto.tensor_file import load_tensors, save_tensors
 from spanproto.typeset import TypeSet
 
@@ -58,7 +58,7 @@ def save_fitted(fitted: Fitted, directory: Path) -> None:
         if (directory / CARD).exists():  # it may be the user's own
             shutil.copy(directory / CARD, folder)
         save_model(fitted.model, folder, labels=types.labels)
-        save_tensors(folder / PROTOTYPES, fitted.prototypes._asdict())
+        save_tensors(folder / PROTOTYPES, fitted.prototypes.to_tensors())
         lines = (json.dumps(_record(s), ensure_ascii=False) for s in types.examples)
         (folder / EXAMPLES).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         text = json.dumps(content, ensure_ascii=False, indent=2)
@@ -88,7 +88,7 @@ def load_fitted(directory: Path) -> Fitted:
             dict(content["descriptions"]),
             {label: float(value) for label, value in content["thresholds"].items()},
         )
-        prototypes = Prototypes(**tensors)
+        prototypes = Prototypes.of_tensors(tensors)
         if len(prototypes.centres) != len(types.labels):
             raise CheckpointError(
                 f"{place}: {len(types.labels)} labels for {len(prototypes.centres)} prototypes; "

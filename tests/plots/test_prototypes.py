@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
 from spanproto.errors import DataError
-from spanproto.judging import judge, support_prototypes
+from spanproto.judging import judge
 from spanproto.model import SpanProto
 from spanproto.plots import style
 from spanproto.plots.prototypes import (
@@ -23,6 +23,7 @@ from spanproto.plots.prototypes import (
     span_points,
     swarm,
 )
+from spanproto.support import support_prototypes
 
 RANDOM = np.random.default_rng(0)
 PROTOTYPES = {"person": np.zeros(8), "site": np.full(8, 4.0)}

@@ -61,6 +61,9 @@ CHOICES: Mapping[str, Choice] = {
         "and the boundary before fine-tuning",
         evidence=("boundary", "type", "length", "distance", "before"),
     ),
+    "with-words": Choice(
+        "fitted to boundary, type and what the words say", evidence=("boundary", "type", "words")
+    ),
     "half-type": Choice(
         "the type at half the weight of the boundary",
         evidence=(),
@@ -125,6 +128,7 @@ CHOICES: Mapping[str, Choice] = {
     ),
 }
 OF_TABLES = {"tables": "spanproto-adapted", "tables-fitted": "spanproto-fitted"}
+WITH_WORDS = {"tables-words": "tables", "tables-fitted-words": "tables-fitted"}
 RETRAINED = {
     "tables-redrawn": Choice(
         "that setting, trained on varied episodes",
@@ -143,6 +147,8 @@ TITLES = {
     "tables": "the setting of the tables",
     "tables-fitted": "and no fine-tuning",
     **{name: choice.title for name, choice in RETRAINED.items()},
+    "tables-words": "the setting of the tables, and what the words say",
+    "tables-fitted-words": "and no fine-tuning",
 }
 
 
@@ -177,8 +183,9 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
         )
         scorings = (*cell.scorings, _rescored(scored, key, choice))
         cells[training] = replace(cell, scorings=scorings)
-    of_tables = tuple(replace(by_name[there], name=here) for here, there in OF_TABLES.items())
-    cells["tables"] = replace(table, scorings=of_tables)
+    of_tables = {here: replace(by_name[there], name=here) for here, there in OF_TABLES.items()}
+    with_words = [_with_words(of_tables[there], here) for here, there in WITH_WORDS.items()]
+    cells["tables"] = replace(table, scorings=(*of_tables.values(), *with_words))
     for key, choice in RETRAINED.items():
         if choice.protocol in (None, COLUMNS[name].protocol):
             rescored = (replace(by_name["spanproto-adapted"], name=key),)
@@ -196,6 +203,14 @@ def _first(scored: Scoring, protocol: str) -> Scoring:
     return replace(
         scored, adaptation=adaptation, deciding=FAINT_TOO, evidence=_FIRST_EVIDENCE[protocol]
     )
+
+
+def _with_words(scored: Scoring, key: str) -> Scoring:
+    """A scoring whose decision is fitted to what single words are taken for, too."""
+    from spanproto.decision import DEFAULT_EVIDENCE
+
+    usual = DEFAULT_EVIDENCE if scored.evidence is None else scored.evidence
+    return replace(scored, name=key, evidence=(*usual, "words"))
 
 
 def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:

@@ -25,7 +25,7 @@ class Scoring:
     centred: bool = False  # spans seen from the middle of training spans
     deciding: Sequence[str] = ()  # settings of prediction, set after any fine-tuning
     fit_decision: int = 0  # on so many validation episodes, before it is scored
-    evidence: "Sequence[EvidenceName] | None" = None  # whose weights are fitted; None: all there is
+    evidence: "Sequence[EvidenceName] | None" = None  # whose weights are fitted; None: the usual
     look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
     """What is noted of the trained model and the episodes in place of a score."""
 
@@ -89,18 +89,20 @@ def _configs(
     """The settings of each scoring, decisions fitted where they are to be."""
     from spanproto.calibration import Judged, decision_of, gather_evidence
     from spanproto.checkpoint import reconfigured
-    from spanproto.decision import EVIDENCE
+    from spanproto.decision import DEFAULT_EVIDENCE
 
     gathered: dict[tuple[int, float], Judged] = {}
+    given = [reconfigured(model, scoring.deciding) for scoring in scorings]
+    words = any(config.decision.words for config in given)
+    words = words or any("words" in (scoring.evidence or ()) for scoring in scorings)
     configs = []
-    for scoring in scorings:
-        config = reconfigured(model, scoring.deciding)
+    for scoring, config in zip(scorings, given, strict=True):
         if scoring.fit_decision:
             on = scoring.fit_decision, config.decision.floor
             if on not in gathered:
                 episodes, asked = trial.validation(on[0]), model.with_settings(config)
-                gathered[on] = gather_evidence(asked, episodes, adaptation)
-            evidence = EVIDENCE if scoring.evidence is None else scoring.evidence
+                gathered[on] = gather_evidence(asked, episodes, adaptation, words)
+            evidence = DEFAULT_EVIDENCE if scoring.evidence is None else scoring.evidence
             decision = decision_of(gathered[on], config.decision, evidence)
             config = replace(config, decision=decision)
         configs.append(config)

@@ -33,7 +33,7 @@ _FINE_TUNING: dict[str, dict[str, Any]] = {
     "crossdomain": {"steps": 40, "learning_rate": 1.2e-4},
     "fewnerd": {"steps": 20, "learning_rate": 3e-5},
 }
-# Whose weights are fitted; None: all there is.
+# Whose weights are fitted; None: the usual, all but what single words are taken for.
 _EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
     "crossdomain": ("boundary", "type"),
     "fewnerd": None,

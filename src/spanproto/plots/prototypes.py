@@ -12,9 +12,10 @@ from spanproto.batch import SpanPlaces, collate
 from spanproto.data.types import Episode
 from spanproto.errors import DataError
 from spanproto.extras import optional
-from spanproto.judging import judge, support_prototypes
+from spanproto.judging import judge
 from spanproto.model import SpanProto
 from spanproto.plots import style
+from spanproto.support import support_prototypes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
