@@ -129,8 +129,8 @@ command ({origin(transfer["runs"][0])}).
 ## What handing the gold spans in is worth
 
 The evaluation in the paper's released code adds the gold query spans to the candidates and drops
-predictions within one word of them. SpanProto as published, not fine-tuned, scored by its own
-candidates and by that rule, the same weights:
+predictions within one word of them. SpanProto as trained, neither fine-tuned nor with a fitted
+decision, scored by its own candidates and by that rule, the same weights:
 
 {rules_table()}
 

@@ -212,7 +212,7 @@ def test_words_that_were_not_gathered_are_not_fitted(trained_model: Path) -> Non
     assert scaled.words_weight == pytest.approx(scaled.boundary_weight / 2)
 
 
-def same_words(one: list[list[Candidate]], other: list[list[Candidate]]) -> None:
+def assert_same_words(one: list[list[Candidate]], other: list[list[Candidate]]) -> None:
     for some, others in zip(one, other, strict=True):
         assert [c[:4] for c in some] == [c[:4] for c in others]
         for a, b in zip(some, others, strict=True):
@@ -226,7 +226,7 @@ def test_stacked_is_as_one_by_one(tiny_model: SpanProto, recall: bool) -> None:
     stacked = judge(model.adapted(UNEVEN, tuned), UNEVEN)
     for episode, found in zip(UNEVEN, stacked, strict=True):
         (alone,) = judge(model.adapted([episode], tuned), [episode])
-        same_words(found, alone)
+        assert_same_words(found, alone)
 
 
 def test_what_is_recalled_has_half_the_say(tiny_model: SpanProto) -> None:
