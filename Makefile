@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run test lint docs tables paper-quick model results-transfer results-rules clean data-given
+.PHONY: help run test lint docs tables paper-quick model results-transfer clean data-given
 .PHONY: results-crossdomain results-fewnerd results-baselines results-choices
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
