@@ -132,10 +132,15 @@ def type_log_probabilities(
 
     Where the distances (M,) to what has none of the types are known, that is one more outcome.
     """
-    logits = (-distances).masked_fill(~allowed, -torch.inf)
     if to_none is None:
-        return logits.log_softmax(-1)
-    return torch.cat((logits, -to_none[:, None]), 1).log_softmax(-1)[:, :-1]
+        return (-distances).masked_fill(~allowed, -torch.inf).log_softmax(-1)
+    return log_probabilities_with_none(distances, allowed, to_none)[:, :-1]
+
+
+def log_probabilities_with_none(distances: Tensor, allowed: Tensor, to_none: Tensor) -> Tensor:
+    """The same with none of the types as one more outcome, the last, (M, slots + 1)."""
+    logits = (-distances).masked_fill(~allowed, -torch.inf)
+    return torch.cat((logits, -to_none[:, None]), 1).log_softmax(-1)
 
 
 def prototype_loss(distances: Tensor, allowed: Tensor, slot: Tensor) -> Tensor:

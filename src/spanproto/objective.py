@@ -19,6 +19,7 @@ from spanproto.classifier import margin_loss, prototype_loss
 from spanproto.config import require
 from spanproto.extractor import thinned
 from spanproto.meta import MetaConfig
+from spanproto.word_loss import word_loss
 
 if TYPE_CHECKING:
     from spanproto.model import EncodedBatch, MentionStates, SpanProto
@@ -32,12 +33,14 @@ class ObjectiveConfig:
     joint_weight: float = 1.0  # lambda afterwards
     extractor_data: Literal["support", "support+query"] = "support"
     negatives: float = 1.0  # share of the spans apart from all entities that a step looks at
+    word_weight: float = 0.0  # of the loss of single words, which the paper does not have
     meta: MetaConfig = field(default_factory=MetaConfig)
 
     def __post_init__(self) -> None:
         require(self.extractor_steps >= 0, "objective.extractor_steps must not be negative")
         require(self.joint_weight >= 0, "objective.joint_weight must not be negative")
         require(0 <= self.negatives <= 1, "objective.negatives is a share, between 0 and 1")
+        require(self.word_weight >= 0, "objective.word_weight must not be negative")
 
     def joint_weight_at(self, step: int) -> float:
         """Line 3 of Algorithm 1: lambda in step 1..T."""
@@ -45,17 +48,18 @@ class ObjectiveConfig:
 
 
 class Losses(NamedTuple):
-    """The three terms of Algorithm 1, each a mean over the episodes of the step."""
+    """The three terms of Algorithm 1, each a mean over the episodes of the step, and one more."""
 
     span: Tensor
     proto: Tensor
     margin: Tensor
+    word: Tensor  # by its weight
 
     def total(self, joint_weight: float) -> Tensor:
-        """Line 16: L_span + lambda (L_proto + L_mrg)."""
+        """Line 16: L_span + lambda (L_proto + L_mrg); and what single words are taken for."""
         if joint_weight == 0:
-            return self.span
-        return self.span + joint_weight * (self.proto + self.margin)
+            return self.span + self.word
+        return self.span + joint_weight * (self.proto + self.margin) + self.word
 
 
 def losses(
@@ -66,8 +70,9 @@ def losses(
     extract_from_query: bool = False,
     negatives: float = 1.0,
     leave_one_out: bool = False,
+    word_weight: float = 0.0,
 ) -> Losses:
-    """Span, prototypical and margin loss of a batch of episodes.
+    """Span, prototypical and margin loss of a batch of episodes, and that of single words.
 
     With `joint` false only the extractor learns (lambda = 0 in Algorithm 1). The extractor's
     training data is the support set, and with `extract_from_query` the query sentences too, of
@@ -82,40 +87,50 @@ def losses(
     if negatives < 1:
         seen = encoded._replace(cells=thinned(encoded.cells, entities, negatives))
     span = span_loss(model, seen, scores, entities, extract_from_query)
+    word = _weighted_word_loss(encoded, encoded, word_weight)
     if not joint:
-        return Losses(span, torch.zeros_like(span), torch.zeros_like(span))
+        return Losses(span, torch.zeros_like(span), torch.zeros_like(span), word)
     states = model.mention_states(encoded)
     centres = model.prototypes(states)
-    return _with_mentions(model, encoded, scores, gold, span, states, centres, leave_one_out)
+    mentions = _mention_losses(model, encoded, scores, gold, states, centres, leave_one_out)
+    return Losses(span, *mentions, word)
 
 
 def held_out_losses(model: SpanProto, support: EpisodeBatch, query: EpisodeBatch) -> Losses:
     """The losses on query sets alone, with the prototypes of support sets encoded apart."""
-    centres = model.prototypes(model.mention_states(model.encode(support)))
-    encoded = model.encode(query)
+    known, encoded = model.encode(support), model.encode(query)
+    centres = model.prototypes(model.mention_states(known))
     scores, gold = model.extractor(encoded.start, encoded.end), model.gold_matrix(encoded)
     entities = gold | model.others_matrix(encoded)
     span = span_loss(model, encoded, scores, entities, all_sentences=True)
     states = model.mention_states(encoded)
-    return _with_mentions(model, encoded, scores, gold, span, states, centres)
+    mentions = _mention_losses(model, encoded, scores, gold, states, centres)
+    word = _weighted_word_loss(known, encoded, model.config.objective.word_weight)
+    return Losses(span, *mentions, word)
 
 
-def _with_mentions(
+def _mention_losses(
     model: SpanProto,
     encoded: EncodedBatch,
     scores: Tensor,
     gold: Tensor,
-    span: Tensor,
     states: MentionStates,
     centres: Tensor,
     leave_one_out: bool = False,
-) -> Losses:
-    """The span loss together with the two losses of the mention classifier."""
+) -> tuple[Tensor, Tensor]:
+    """The two losses of the mention classifier: the prototypical and the margin loss."""
     proto = proto_loss(model, states, centres, leave_one_out)
     if not model.config.classifier.margin_loss:
-        return Losses(span, proto, torch.zeros_like(span))
+        return proto, torch.zeros_like(proto)
     false, weight = false_positives(model, encoded, scores.detach(), gold)
-    return Losses(span, proto, false_positive_loss(model, states, centres, false, weight))
+    return proto, false_positive_loss(model, states, centres, false, weight)
+
+
+def _weighted_word_loss(known: EncodedBatch, asked: EncodedBatch, weight: float) -> Tensor:
+    """The loss of single words by its weight; without one it is not worked out."""
+    if weight == 0:
+        return asked.start.new_zeros(())
+    return weight * word_loss(known.batch, known.start, asked.batch, asked.start)
 
 
 def span_loss(

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces
 from spanproto.classifier import (
+    log_probabilities_with_none,
     prototypes,
     span_sums,
     squared_distances,
-    type_log_probabilities,
 )
 
 LEAST_LOG_PROBABILITY = -20.0
@@ -38,14 +38,16 @@ class WordTotals(NamedTuple):
     words: Tensor  # (slots + E,), how many
 
 
-def word_totals(batch: EpisodeBatch, states: Tensor, episodes: int) -> WordTotals:
-    """The totals over a batch of support sentences, of which `states` (S, L, h) are the words'.
+def word_totals(
+    batch: EpisodeBatch, states: Tensor, episodes: int, rows: slice = slice(None)
+) -> WordTotals:
+    """The totals over the support sentences in `rows`; `states` (S, L, h) are those of all words.
 
     A word counts for every span that it is in. The names of types are no support words.
     """
     spans, slots = batch.support_spans, batch.types.shape[1]
     in_spans = span_sums(states, spans.sentence, spans.start, spans.end)  # (P, h)
-    free = _in_no_span(batch)  # (S, L)
+    free = in_no_span(batch, spans, rows)  # (S, L)
     outside = states.masked_fill(~free[..., None], 0.0).sum(1)  # (S, h)
     slot = torch.cat((spans.slot, slots + batch.episode))  # (P + S,)
     count = torch.cat((spans.end - spans.start, free.sum(1))).to(states.dtype)
@@ -56,16 +58,17 @@ def word_totals(batch: EpisodeBatch, states: Tensor, episodes: int) -> WordTotal
     )
 
 
-def _in_no_span(batch: EpisodeBatch) -> Tensor:
-    """Which words (S, L) are in no support span, and not in the name of a type."""
-    spans = batch.support_spans
-    mask = batch.words.word_mask.index_fill(0, batch.names.sentence, False)
-    rows, length = mask.shape
+def in_no_span(batch: EpisodeBatch, spans: SpanPlaces, rows: slice) -> Tensor:
+    """Which words (S, L) of the sentences in `rows` are in no span, and not in a type's name."""
+    words = batch.words.word_mask.index_fill(0, batch.names.sentence, False)
+    mask = torch.zeros_like(words)
+    mask[rows] = words[rows]
+    sentences, length = mask.shape
     row = spans.sentence * (length + 1)
-    edges = torch.zeros(rows * (length + 1), dtype=torch.long, device=mask.device)
+    edges = torch.zeros(sentences * (length + 1), dtype=torch.long, device=mask.device)
     one = torch.ones_like(row)
     edges = edges.index_add(0, row + spans.start, one).index_add(0, row + spans.end, -one)
-    depth = edges.view(rows, length + 1).cumsum(1)[:, :-1]  # (S, L), the spans that a word is in
+    depth = edges.view(sentences, length + 1).cumsum(1)[:, :-1]  # (S, L), spans that a word is in
     return mask & (depth == 0)
 
 
@@ -85,13 +88,22 @@ def word_evidence(
     `states` are those of all words of the batch, (S, L, h). Types that are not of a span's own
     episode, or have no support, are of the least probability.
     """
-    rows, length = states.shape[:2]
+    log_p, _ = word_log_probabilities(batch, states, known)
+    log_p = log_p.clamp(min=LEAST_LOG_PROBABILITY)
+    total = span_sums(log_p, spans.sentence, spans.start, spans.end)
+    return total / (spans.end - spans.start)[:, None]
+
+
+def word_log_probabilities(
+    batch: EpisodeBatch, states: Tensor, known: WordPrototypes
+) -> tuple[Tensor, Tensor]:
+    """Of each type (S, L, slots), and of none (S, L), for words with the `states` (S, L, h)."""
+    sentences, length = states.shape[:2]
     none = known.none.index_select(0, batch.episode)[:, None]  # (S, 1, h)
     has_none = known.has_none.index_select(0, batch.episode)[:, None]  # (S, 1)
     to_none = squared_distances(states, none)[..., 0].masked_fill(~has_none, torch.inf)  # (S, L)
     to_types = squared_distances(states.flatten(0, 1), known.types)  # (S * L, slots)
     allowed = batch.types[:, None].expand(-1, length, -1).flatten(0, 1)
-    log_p = type_log_probabilities(to_types, allowed, to_none.flatten())
-    log_p = log_p.clamp(min=LEAST_LOG_PROBABILITY).view(rows, length, -1)
-    total = span_sums(log_p, spans.sentence, spans.start, spans.end)
-    return total / (spans.end - spans.start)[:, None]
+    log_p = log_probabilities_with_none(to_types, allowed, to_none.flatten())
+    log_p = log_p.view(sentences, length, -1)
+    return log_p[..., :-1], log_p[..., -1]

@@ -129,6 +129,7 @@ CHOICES: Mapping[str, Choice] = {
 }
 OF_TABLES = {"tables": "spanproto-adapted", "tables-fitted": "spanproto-fitted"}
 WITH_WORDS = {"tables-words": "tables", "tables-fitted-words": "tables-fitted"}
+WORDS_LEARNED = {"tables-words-learned": "tables", "tables-fitted-words-learned": "tables-fitted"}
 RETRAINED = {
     "tables-redrawn": Choice(
         "that setting, trained on varied episodes",
@@ -149,6 +150,8 @@ TITLES = {
     **{name: choice.title for name, choice in RETRAINED.items()},
     "tables-words": "the setting of the tables, and what the words say",
     "tables-fitted-words": "and no fine-tuning",
+    "tables-words-learned": "the setting of the tables, and what the words say, learned as well",
+    "tables-fitted-words-learned": "and no fine-tuning",
 }
 
 
@@ -184,8 +187,13 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
         scorings = (*cell.scorings, _rescored(scored, key, choice))
         cells[training] = replace(cell, scorings=scorings)
     of_tables = {here: replace(by_name[there], name=here) for here, there in OF_TABLES.items()}
-    with_words = [_with_words(of_tables[there], here) for here, there in WITH_WORDS.items()]
+    with_words, words_learned = (
+        [_with_words(of_tables[there], here) for here, there in names.items()]
+        for names in (WITH_WORDS, WORDS_LEARNED)
+    )
     cells["tables"] = replace(table, scorings=(*of_tables.values(), *with_words))
+    learned = {"objective": {"word_weight": 1.0}}
+    cells["words-learned"] = table.retrained("words-learned", learned, {}, words_learned)
     for key, choice in RETRAINED.items():
         if choice.protocol in (None, COLUMNS[name].protocol):
             rescored = (replace(by_name["spanproto-adapted"], name=key),)
