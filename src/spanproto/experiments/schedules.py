@@ -1,7 +1,7 @@
-"""Whether the systems of the tables train long enough: half as long, on the same validation data.
+"""Whether the systems of the tables train long enough: half and twice as long, on validation data.
 
-A rate that falls to 0 flattens the curve of any training, so a training that ends earlier is a
-better witness than a look at the longer one on its way.
+A rate that falls to 0 flattens the curve of any training, so trainings of other lengths are better
+witnesses than a look at one on its way.
 """
 
 from dataclasses import replace
@@ -13,11 +13,11 @@ from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import baseline_cells, spanproto_cell
 from spanproto.methods import method_named
 
-SHARES = {"half": 0.5, "whole": 1.0}
+SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
 
 
 def schedule_cells(name: str, seed: int) -> list[OwnCell]:
-    """Every system that is trained, for half as long and as long as in the tables."""
+    """Every system that is trained, for half as long as in the tables, as long and twice as long."""
     column = validation_column(COLUMNS[name])
     trained = [
         cell

@@ -92,7 +92,7 @@ _SCHEDULES: dict[str, dict[str, Any]] = {
     "matching-network": {"steps": 250, "episodes_per_step": 4, "learning_rate": 5e-5},
     "l-tapnet-cdt": {"steps": 150, "episodes_per_step": 2, "learning_rate": 5e-5},
     "esd": {"steps": 250, "episodes_per_step": 2, "learning_rate": 5e-5},
-    "decommeta": {"steps": 240, "episodes_per_step": 4, "learning_rate": 1e-4},
+    "decommeta": {"steps": 240, "episodes_per_step": 4, "learning_rate": 5e-5},
 }
 _ON_FEWNERD: dict[str, dict[str, Any]] = {
     "protobert": {"steps": 800},
@@ -100,6 +100,7 @@ _ON_FEWNERD: dict[str, dict[str, Any]] = {
     "matching-network": {"steps": 400},
     "l-tapnet-cdt": {"steps": 300, "learning_rate": 1.5e-4},
     "esd": {"steps": 1200, "learning_rate": 1e-4},
+    "decommeta": {"learning_rate": 1e-4},
 }
 # Of L-TapNet+CDT query sentences go with all others, so that memory holds but one episode.
 _FOR_FIVE_SHOTS: dict[str, dict[str, dict[str, Any]]] = {
