@@ -133,18 +133,20 @@ def reference_table(scores: Scores) -> Table:
 
 
 def schedule_table(scores: Scores) -> Table:
-    """How each system was trained, and what half of that gives on validation data."""
+    """How each system was trained, and what other lengths give on validation data."""
     rows = []
     for name, title in SYSTEMS.items():
         if name not in METHODS or method_named(name).trains_on is None:
             continue
         contents = [next(iter(scores.read(column, name)), None) for column in VALIDATED]
-        lengths = [_length(name, content) if content else "" for content in contents]
+        schedules = [_length(name, content) if content else "" for content in contents]
         rates = dict(method_named(name).training_defaults)
         own = shown_rate(rates["learning_rate"]) if "learning_rate" in rates else ""
-        rows.append((title, [*lengths, own, *(_halves(scores, name, c) for c in VALIDATED)]))
+        judged = [_validation(scores, name, column) for column in VALIDATED]
+        rows.append((title, [*schedules, own, *judged]))
     titles = [column_title(column) for column in VALIDATED]
-    heading = ("", *titles, "its own rate", *(f"half → whole, {title}" for title in titles))
+    lengths = " → ".join(SHARES)
+    heading = ("", *titles, "its own rate", *(f"{lengths}, {title}" for title in titles))
     return Table(heading, rows)
 
 
@@ -161,13 +163,16 @@ def shown_rate(rate: float) -> str:
     return f"{digits.removesuffix('.0')}e{int(power)}"
 
 
-def _halves(scores: Scores, name: str, column: str) -> str:
-    """F1 on validation episodes after half the training and after the whole, where known."""
+def _validation(scores: Scores, name: str, column: str) -> str:
+    """F1 on validation episodes after trainings of each length, where any is known."""
     folder = scores.results / "schedules" / f"{column}-valid"
     paths = [folder / f"{name}-{length}.{SEEDS[0]}.json" for length in SHARES]
-    if not all(path.exists() for path in paths):
+    if not any(path.exists() for path in paths):
         return ""
-    return " → ".join(f"{scores.load(path)['micro']['f1']:.1f}" for path in paths)
+    return " → ".join(
+        f"{scores.load(path)['micro']['f1']:.1f}" if path.exists() else "not run yet"
+        for path in paths
+    )
 
 
 def tuning_table(scores: Scores) -> Table:
@@ -230,9 +235,9 @@ The mean distance from ProtoBERT on the columns of which both are known: publish
 ## How they trained
 
 Their own schedules are longer, most of them by far, so that most rates are higher here; they fall
-linearly to 0. Whether a training is long enough is seen beside one of half the length: F1 on
-validation episodes (100 of OntoNotes, 128 of Few-NERD's dev types) after half and after the whole,
-one seed. NNShot and StructShot use ProtoBERT's weights.
+linearly to 0. Whether a training is long enough is seen beside trainings of half and of twice the
+length: F1 on validation episodes (100 of OntoNotes, 128 of Few-NERD's dev types), one seed. NNShot
+and StructShot use ProtoBERT's weights.
 
 {schedules}
 

@@ -59,4 +59,5 @@ def test_cells_are_selected_by_column_and_seed() -> None:
     with pytest.raises(ConfigError, match="there is no 'news-9'"):
         select(results.Table.baselines, "wiki-1.12,news-9")
     some = results.schedules_of("esd-half.news-1,spanproto")
-    assert {own.cell.system for own in some} == {"esd-half", "spanproto-half", "spanproto-whole"}
+    lengths = {"spanproto-half", "spanproto-whole", "spanproto-double"}
+    assert {own.cell.system for own in some} == {"esd-half", *lengths}

@@ -1,4 +1,4 @@
-"""Schedules judged on validation data: every trained system, half as long and as in the tables."""
+"""Schedules judged on validation data: every trained system, and for half and twice as long."""
 
 import pytest
 
@@ -10,13 +10,14 @@ from spanproto.training.settings import RunConfig
 
 
 @pytest.mark.parametrize("name", VALIDATED)
-def test_every_training_is_halved_and_none_sees_test_data(name: str) -> None:
+def test_every_training_is_halved_and_doubled_and_none_sees_test_data(name: str) -> None:
     cells = schedule_cells(name, 12)
     steps = {own.cell.system: own.cell.run["training"]["steps"] for own in cells}
     for cell in (spanproto_cell(name, 12), *baseline_cells(name, 12)):
         if method_named(cell.system).trains_on is not None:
             assert steps[f"{cell.system}-whole"] == cell.run["training"]["steps"]
             assert steps[f"{cell.system}-half"] == cell.run["training"]["steps"] / 2
+            assert steps[f"{cell.system}-double"] == cell.run["training"]["steps"] * 2
     for column, cell in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
         RunConfig.of({**cell.run, "data": column.data})
