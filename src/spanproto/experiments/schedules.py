@@ -17,7 +17,7 @@ SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
 
 
 def schedule_cells(name: str, seed: int) -> list[OwnCell]:
-    """Every system that is trained: for half as long as in the tables, as long, and twice as long."""
+    """Every system that is trained: half as long as in the tables, as long, and twice as long."""
     column = validation_column(COLUMNS[name])
     trained = [
         cell
