@@ -86,11 +86,22 @@ def test_curves_of_several_seeds_show_their_spread_in_any_column(results: Path) 
 
 def test_the_page_of_a_sentence_says_where_it_was_looked_for(results: Path) -> None:
     page = RECIPES["boundary-matrix"].page(Scores(results))
-    assert "8 to 24 words in the first 7 test episodes" in page.setting
+    assert "8 to 24 words" in page.setting
     (table,) = page.tables
     assert [name for name, _ in table.rows] == ["Bank of England", "England"]
     (remark,) = page.remarks
-    assert "found inside others here: 1 of 2 spans" in remark
+    assert "of the first 7 test episodes" in remark
+    assert "1 of the 2 spans found lie inside others" in remark
+
+
+def test_a_sentence_with_nested_mentions_has_a_picture_of_its_own(results: Path) -> None:
+    put(results, "nested-GUM-5", "boundary-matrix", MATRIX)
+    recipe = RECIPES["boundary-matrix"]
+    assert [table.title for table in recipe.page(Scores(results)).tables] == [
+        "Few-NERD",
+        "GUM, a sentence with nested mentions",
+    ]
+    assert recipe.figures(Scores(results)).keys() == recipe.pictures.keys()
 
 
 def test_the_page_of_the_map_counts_what_lies_within(results: Path) -> None:

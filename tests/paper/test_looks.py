@@ -11,7 +11,7 @@ import synthetic
 from spanproto.data.types import Sentence, Span
 from spanproto.errors import DataError
 from spanproto.model import SpanProto
-from spanproto.paper.boundary_case import look_at_boundaries
+from spanproto.paper.boundary_case import NestedLook, look_at_boundaries
 from spanproto.paper.datasets import counts
 from spanproto.paper.span_map import in_own_axes, look_at_spans
 from spanproto.plots.boundary_matrix import boundary_probabilities
@@ -38,6 +38,25 @@ def test_no_sentence_of_another_length_is_taken(eager_model: SpanProto) -> None:
     assert look_at_boundaries(eager_model, queried)["words"] == list(fitting.words)
     with pytest.raises(DataError, match="no query sentence of 8 to 24 words"):
         look_at_boundaries(eager_model, queried[:1])
+
+
+def test_the_sentence_with_the_most_nesting_is_looked_at_after_fine_tuning(
+    eager_model: SpanProto,
+) -> None:
+    episode = synthetic.episode(0)
+    label, words = episode.types[0], ("the", *["animala"] * 9)
+    flat = Sentence(words, (Span(1, 3, label), Span(4, 6, label)))
+    nested = Sentence(words[::-1], (Span(0, 4, label), Span(1, 2, label), Span(2, 3, label)))
+    queried = [replace(episode, query=(flat,)), replace(episode, query=(flat, nested))]
+    tuned = NestedLook(12, {"steps": 3, "learning_rate": 1e-2})(eager_model, queried)
+    assert tuned["words"] == list(nested.words)
+    assert [Span(*span) for span in tuned["labelled"]] == list(nested.spans)
+    assert tuned["episodes"] == 2
+    before = boundary_probabilities(eager_model, nested)
+    after = np.array(tuned["probabilities"], dtype=float)
+    assert np.nanmax(abs(after - before)) > 0.01
+    with pytest.raises(DataError, match="no query sentence of 8 to 24 words"):
+        NestedLook(12, {})(eager_model, [replace(episode, query=())])
 
 
 def test_spans_are_noted_with_their_distances(eager_model: SpanProto) -> None:

@@ -19,7 +19,7 @@ from spanproto.paper.recipe import Bench
 BEYOND = {"nested", "slot-filling", "grid-search", "tpe-search"}  # have tests of their own
 OWN = [name for name in RECIPES if name not in BEYOND]
 COLUMN = ("--columns", "inter-5w1")
-PICTURES = ("boundary-matrix", "hyper-parameters-news-1", "span-map")
+PICTURES = ("boundary-matrix", "boundary-matrix-nested", "hyper-parameters-news-1", "span-map")
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ class NestedNER(Recipe):
 
     def run(self, bench: Bench) -> None:
         """Train on each corpus, and score both decodings on episodes of the other."""
-        columns = [_QUICK] if bench.quick else COLUMNS
+        columns = [QUICK] if bench.quick else COLUMNS
         grid = own_grid(bench, SAMPLE if bench.quick else bench.data, EPISODES)
         cells = [
             _cell(column, seed, bench.quick)
@@ -67,12 +67,12 @@ class NestedNER(Recipe):
 
     def takes(self, column: str, bench: Bench) -> bool:
         """The columns of nested corpora alone."""
-        return any(column == own.name for own in ([_QUICK] if bench.quick else COLUMNS))
+        return any(column == own.name for own in ([QUICK] if bench.quick else COLUMNS))
 
     def page(self, scores: Scores) -> Page:
         """F1, precision and recall of both decodings on each kind of mention, and the gain."""
-        quick = (scores.results / OWN / _QUICK.name).exists()
-        columns = [_QUICK] if quick else COLUMNS
+        quick = (scores.results / OWN / QUICK.name).exists()
+        columns = [QUICK] if quick else COLUMNS
         tables = [_table(column, scores) for column in columns]
         remarks = [remark for column in columns for remark in _remarks(column, scores)]
         return Page(f"{_SETTING} {scores.described()}", tables, remarks)
@@ -138,7 +138,14 @@ COLUMNS = [
     for tested, trained in (("GENIA", "GUM"), ("GUM", "GENIA"))
     for shots in (1, 5)
 ]
-_QUICK = _episodes(f"{_PREFIX}-sample-1", "general.json", "biomedical.json", 3, 1)
+
+
+def column_named(tested: str, shots: int) -> Column:
+    """The column of a corpus and a number of shots."""
+    return next(one for one in COLUMNS if one.name == f"{_PREFIX}-{tested}-{shots}")
+
+
+QUICK = _episodes(f"{_PREFIX}-sample-1", "general.json", "biomedical.json", 3, 1)
 
 
 def _cell(column: Column, seed: int, quick: bool) -> OwnCell:

@@ -73,7 +73,7 @@ def both(
     Both by the paper's decision: what a threshold or a margin does would be lost in a fitted one.
     """
     plain = Scoring(name, configure=configure, deciding=deciding)
-    return [plain, replace(plain, name=adapted(name), adaptation=_adaptation(column))]
+    return [plain, replace(plain, name=adapted(name), adaptation=adaptation_of(column))]
 
 
 def adapted(name: str) -> str:
@@ -86,6 +86,7 @@ def fine_type(label: str) -> str:
     return label.partition("-")[2] or label
 
 
-def _adaptation(column: str) -> Mapping[str, Any] | None:
+def adaptation_of(column: str) -> Mapping[str, Any] | None:
+    """How SpanProto is fine-tuned in a column of the main tables."""
     scorings = spanproto_cell(column, SEEDS[0]).scorings
     return next(scoring.adaptation for scoring in scorings if scoring.name == ADAPTED)
