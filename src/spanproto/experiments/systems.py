@@ -97,8 +97,8 @@ _SCHEDULES: dict[str, dict[str, Any]] = {
 _ON_FEWNERD: dict[str, dict[str, Any]] = {
     "protobert": {"steps": 800},
     "container": {"steps": 530},  # one pass
-    "matching-network": {"steps": 400},
-    "l-tapnet-cdt": {"steps": 300, "learning_rate": 1.5e-4},
+    "matching-network": {"steps": 800},
+    "l-tapnet-cdt": {"steps": 600},
     "esd": {"steps": 1200, "learning_rate": 1e-4},
     "decommeta": {"learning_rate": 1e-4},
 }
@@ -106,7 +106,7 @@ _ON_FEWNERD: dict[str, dict[str, Any]] = {
 _FOR_FIVE_SHOTS: dict[str, dict[str, dict[str, Any]]] = {
     "crossdomain": {"l-tapnet-cdt": {"steps": 300, "episodes_per_step": 1}},
     "fewnerd": {
-        "l-tapnet-cdt": {"steps": 300, "episodes_per_step": 1},
+        "l-tapnet-cdt": {"steps": 400, "episodes_per_step": 1},
         "esd": {"steps": 600},
     },
 }
