@@ -214,9 +214,11 @@ for the system, on BERT-base and the full training data. {scores.described()}
 All systems share encoder, training data, episodes and scoring; a figure with a spread is a mean
 over two or three seeds. Few-NERD episodes are drawn anew (500 a column) and 13 % of its training
 sentences are at hand. No system is handed gold spans. A *fitted* decision has seen the labels of 32
-validation episodes, which no other system has. Some test episodes had been scored before under two
-other settings of SpanProto, which were given up for what did better on validation data; those
-scores chose nothing. `make results-baselines` fills the JSON files in
+validation episodes, which no other system has. Some test episodes had been scored before: under two
+other settings of SpanProto, given up for what did better on validation data; with DecomMeta trained
+across domains at 1e-4, where its typing network collapsed with one seed, seen as types no better
+than chance; and on Few-NERD with a shorter Matching Network, and L-TapNet+CDT at 1.5e-4, where
+another training collapsed on validation data. `make results-baselines` fills the JSON files in
 `results/`, which name the command, commit, seed, data and hardware of each figure, and writes this
 page from them.
 
