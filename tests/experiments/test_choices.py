@@ -34,7 +34,7 @@ def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
     assert sorted(scored) == sorted(TITLES.keys() - elsewhere)
     trainings = {own.cell.system for own in cells}
     changed = {key for key, choice in known.items() if choice.trains}
-    assert trainings == {FIRST, "tables", "words-learned", *changed} - elsewhere
+    assert trainings == {FIRST, "tables", *changed} - elsewhere
     for column, cell in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
         run = RunConfig.of({**cell.run, "data": {**column.data, **cell.run.get("data", {})}})

@@ -41,6 +41,7 @@ class Choice:
     centred: bool = False  # spans, on those of training
     weighing: Sequence[str] = ()  # settings of one whose weights keep their proportions
     evidence: "Sequence[EvidenceName] | None" = None  # other than the first, to fit it to
+    words: bool = False  # weighed by the decision, too: what single words are taken for
     protocol: str | None = None  # of the columns that it is tried on; None: of all
     informed: bool = False  # by more than the support set, so that it is told apart
 
@@ -129,8 +130,9 @@ CHOICES: Mapping[str, Choice] = {
 }
 OF_TABLES = {"tables": "spanproto-adapted", "tables-fitted": "spanproto-fitted"}
 WITH_WORDS = {"tables-words": "tables", "tables-fitted-words": "tables-fitted"}
-WORDS_LEARNED = {"tables-words-learned": "tables", "tables-fitted-words-learned": "tables-fitted"}
-RETRAINED = {
+NOT_TUNED = {"tables-words-learned": "tables-fitted-words-learned"}  # scored without fine-tuning
+_WORDS_LEARNED = {"objective": {"word_weight": 1.0}}
+RETRAINED = {  # from the setting of the tables
     "tables-redrawn": Choice(
         "that setting, trained on varied episodes",
         data=CHOICES["redrawn"].data,
@@ -142,16 +144,29 @@ RETRAINED = {
         data=CHOICES["redrawn"].data,
         protocol="crossdomain",
     ),
+    "tables-words-learned": Choice(
+        "that setting, and what the words say, learned as well", _WORDS_LEARNED, words=True
+    ),
+    "tables-words-dropout": Choice(
+        "and dropout of 0.2", {**_WORDS_LEARNED, **CHOICES["dropout"].model}, words=True
+    ),
+    "tables-words-shorter": Choice(
+        "or trained half as long", _WORDS_LEARNED, CHOICES["shorter"].training, words=True
+    ),
+    "tables-words-rotary": Choice(
+        "or the released code's boundary score",
+        {**_WORDS_LEARNED, **CHOICES["rotary"].model},
+        words=True,
+    ),
 }
 TITLES = {
     **{name: choice.title for name, choice in CHOICES.items()},
     "tables": "the setting of the tables",
     "tables-fitted": "and no fine-tuning",
-    **{name: choice.title for name, choice in RETRAINED.items()},
-    "tables-words": "the setting of the tables, and what the words say",
+    "tables-words": "that setting, and what the words say",
     "tables-fitted-words": "and no fine-tuning",
-    "tables-words-learned": "the setting of the tables, and what the words say, learned as well",
-    "tables-fitted-words-learned": "and no fine-tuning",
+    **{name: choice.title for name, choice in RETRAINED.items()},
+    **dict.fromkeys(NOT_TUNED.values(), "words learned, and no fine-tuning"),
 }
 
 
@@ -187,17 +202,22 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
         scorings = (*cell.scorings, _rescored(scored, key, choice))
         cells[training] = replace(cell, scorings=scorings)
     of_tables = {here: replace(by_name[there], name=here) for here, there in OF_TABLES.items()}
-    with_words, words_learned = (
-        [_with_words(of_tables[there], here) for here, there in names.items()]
-        for names in (WITH_WORDS, WORDS_LEARNED)
-    )
+    with_words = [_with_words(of_tables[there], here) for here, there in WITH_WORDS.items()]
     cells["tables"] = replace(table, scorings=(*of_tables.values(), *with_words))
-    learned = {"objective": {"word_weight": 1.0}}
-    cells["words-learned"] = table.retrained("words-learned", learned, {}, words_learned)
     for key, choice in RETRAINED.items():
         if choice.protocol in (None, COLUMNS[name].protocol):
-            rescored = (replace(by_name["spanproto-adapted"], name=key),)
-            cells[key] = table.retrained(key, {}, choice.training, rescored, data=choice.data)
+            names = {key: "tables"}
+            if key in NOT_TUNED:
+                names[NOT_TUNED[key]] = "tables-fitted"
+            rescored = [
+                _with_words(of_tables[there], here)
+                if choice.words
+                else replace(of_tables[there], name=here)
+                for here, there in names.items()
+            ]
+            cells[key] = table.retrained(
+                key, choice.model, choice.training, rescored, data=choice.data
+            )
     return [OwnCell(column, cell) for cell in cells.values()]
 
 
