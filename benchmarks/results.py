@@ -31,6 +31,7 @@ from spanproto.experiments.systems import (
     baseline_cells,
     spanproto_cell,
     trained_alike,
+    words_cell,
 )
 
 VALIDATION_EPISODES = 128  # that choices and schedules are tried on, at most
@@ -53,9 +54,10 @@ def cells_of(table: Table) -> list[Cell]:
         few_nerd = table is Table.fewnerd
         columns, seeds = ((*INTER, *INTRA), SEEDS[:3]) if few_nerd else (crossdomain, SEEDS)
         return [
-            spanproto_cell(first, seed, *others)
+            make(first, seed, *others)
             for seed in seeds
             for first, *others in trained_alike(columns)
+            for make in (spanproto_cell, words_cell)
         ]
     more = [(CROSSDOMAIN_1, seed) for seed in SEEDS[1:3]]
     return [

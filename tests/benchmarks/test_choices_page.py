@@ -54,8 +54,11 @@ def test_cells_are_selected_by_column_and_seed() -> None:
     select = results.selected_cells
     whole = select(results.Table.crossdomain, "")
     assert select(results.Table.crossdomain, ",") == whole
-    (alone,) = select(results.Table.crossdomain, "ontonotes-1.12,")  # trained with News
-    assert alone.also == ("ontonotes-1",)
+    two = select(results.Table.crossdomain, "ontonotes-1.12,")  # trained with News
+    assert [(cell.system, cell.also) for cell in two] == [
+        ("spanproto", ("ontonotes-1",)),
+        ("words", ("ontonotes-1",)),
+    ]
     with pytest.raises(ConfigError, match="there is no 'news-9'"):
         select(results.Table.baselines, "wiki-1.12,news-9")
     some = results.schedules_of("esd-half.news-1,spanproto")

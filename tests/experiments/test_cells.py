@@ -9,6 +9,7 @@ import synthetic
 
 from spanproto.centring import RADIUS
 from spanproto.data.formats import write_episodes, write_sentences
+from spanproto.decision import DEFAULT_EVIDENCE
 from spanproto.errors import ConfigError, DataError
 from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.columns import COLUMNS, column_named
@@ -20,6 +21,7 @@ from spanproto.experiments.systems import (
     baseline_cells,
     spanproto_cell,
     trained_alike,
+    words_cell,
 )
 from spanproto.methods import METHODS, method_named
 from spanproto.model import SpanProto
@@ -259,9 +261,24 @@ def test_few_nerd_columns_draw_the_same_episodes_every_time(tmp_path: Path) -> N
 
 def test_the_systems_of_the_tables_are_ones_that_can_run() -> None:
     for column in (CROSSDOMAIN_1[0], INTER[0]):
-        for cell in (spanproto_cell(column, 12), *baseline_cells(column, 12)):
+        own = (spanproto_cell(column, 12), words_cell(column, 12))
+        for cell in (*own, *baseline_cells(column, 12)):
             RunConfig.of({**cell.run, "data": COLUMNS[column].data})
             for scoring in cell.scorings:
                 method = method_named(scoring.method or cell.run["method"])
                 assert method.name == cell.run["method"] or cell.run["method"] in method.weights_of
     assert {"protobert", "nnshot", "structshot"} <= METHODS.keys()
+
+
+@pytest.mark.parametrize("column", [CROSSDOMAIN_1[0], INTER[0]])
+def test_words_are_learned_and_weighed_beside_what_the_tables_have(column: str) -> None:
+    table, words = spanproto_cell(column, 12), words_cell(column, 12)
+    fitted = [scoring for scoring in table.scorings if scoring.fit_decision]
+    assert [scoring.name for scoring in words.scorings] == ["words-fitted", "words-adapted"]
+    for scoring, like in zip(words.scorings, fitted, strict=True):
+        usual = like.evidence or DEFAULT_EVIDENCE
+        assert scoring.evidence == (*usual, "words")
+        assert scoring.adaptation == like.adaptation
+    run = RunConfig.of({**words.run, "data": COLUMNS[column].data})
+    assert run.model.objective.word_weight == 1
+    assert words.run["training"] == table.run["training"]
