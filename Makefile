@@ -68,6 +68,15 @@ results-baselines: data-given $(VENV)/ready  ## every system of results/systems.
 	$(FILL) schedules $(GIVEN) -o $(RESULTS)/schedules
 	$(BIN)/python benchmarks/systems.py
 
+results-adaptation: data-given $(VENV)/ready  ## support sets side by side against one by one, and what the radius r rejects; as above
+	$(BIN)/spanproto train configs/fewnerd.yaml data.root=$(DATA) model.encoder.name=$(ENCODER)
+	$(BIN)/python benchmarks/adaptation_throughput.py runs/fewnerd/model \
+	  $(DATA)/crossdomain/1-shot/ner_test_1.json -o $(RESULTS)/adaptation-throughput.json
+	for adapt in "" --adapt; do \
+	  $(BIN)/python benchmarks/rejection.py runs/fewnerd/model $(DATA)/fewnerd/inter/test.txt \
+	    --types inter/test $$adapt -o $(RESULTS)/rejection$${adapt#-}.json || exit 1; \
+	done
+
 results-choices: data-given $(VENV)/ready  ## what each setting of SpanProto is worth; as above
 	$(FILL) choices $(GIVEN) -o $(RESULTS)/choices
 	$(BIN)/python benchmarks/choices.py
