@@ -91,7 +91,7 @@ def test_the_page_of_a_sentence_says_where_it_was_looked_for(results: Path) -> N
     assert [name for name, _ in table.rows] == ["Bank of England", "England"]
     (remark,) = page.remarks
     assert "of the first 7 test episodes" in remark
-    assert "1 of the 2 spans found lie inside others" in remark
+    assert "found are 2, of which 1 as labelled; 1 of the spans found lie inside" in remark
 
 
 def test_a_sentence_with_nested_mentions_has_a_picture_of_its_own(results: Path) -> None:

@@ -20,6 +20,13 @@ from spanproto.paper.recipe import Bench
 from spanproto.paper.scores import Scores
 from spanproto.paper.sweeps import Best, Series, best_settings, columns_with, sweep_table
 
+CONFIG = {
+    "encoder": {"name": "models/tiny"},
+    "extractor": {"threshold": 0.5},
+    "classifier": {"reject": False},
+    "objective": {"extractor_steps": 100, "extractor_data": "support+query"},
+}
+
 
 def put(results: Path, place: str, f1: float, seed: int = 12, **more: Any) -> Path:
     """A score file with as much as is needed."""
@@ -29,7 +36,7 @@ def put(results: Path, place: str, f1: float, seed: int = 12, **more: Any) -> Pa
         "micro": {"f1": f1},
         "extraction": None,
         "provenance": {"seed": seed, "hardware": {"gpu": None, "cpu": "a CPU"}},
-        "model": {"config": {"encoder": {"name": "models/tiny"}}},
+        "model": {"config": CONFIG},
         **more,
     }
     path.write_text(json.dumps(content), "utf-8")
@@ -51,7 +58,10 @@ def test_the_seeds_of_a_scoring_are_told_from_other_names(tmp_path: Path) -> Non
     assert scores.values("news-1", "theta-0", "extraction", "f1") == ()
     assert scores.values("wiki-1", "theta-0", "micro", "f1") == ()
     assert len(scores.sources) == 3
-    assert scores.described() == "Measured with encoder tiny, seeds 12, 21, on a CPU."
+    assert scores.described() == (
+        "Measured with encoder tiny, seeds 12, 21, on a CPU. A figure without a spread is of one "
+        "seed."
+    )
     assert Scores(tmp_path).described() == "Not run yet."
 
 
@@ -138,6 +148,39 @@ def test_leaving_a_part_out_costs_something_there_and_here(tmp_path: Path) -> No
     )
 
 
+def test_what_a_part_is_worth_is_seen_with_the_same_seeds(tmp_path: Path) -> None:
+    put(tmp_path, "fewnerd/inter-5w1/spanproto", 60.0)
+    put(tmp_path, "fewnerd/inter-5w1/spanproto", 90.0, seed=21)
+    put(tmp_path, "paper/cells/inter-5w1/no-classifier", 50.0)
+    put(tmp_path, "paper/cells/inter-5w1/all-spans", 60.4)
+    remarks = ABLATION.page(Scores(tmp_path)).remarks
+    assert any("costs 48.0 points in the paper and costs 10.0 points here" in r for r in remarks)
+    assert any("makes no difference to speak of (+0.4) here" in r for r in remarks)
+
+
+def test_a_training_that_was_run_again_says_how_far_chance_goes(tmp_path: Path) -> None:
+    for name, f1, time in (("spanproto", 57.74, "19:41"), ("margin-3-kept", 57.25, "19:57")):
+        model = {"config": CONFIG, "origin": {"time": time}}
+        put(tmp_path, f"paper/cells/inter-5w1/{name}", f1, model=model)
+    pages = [recipe.page(Scores(tmp_path)) for recipe in (ABLATION, SHORT)]
+    for page in pages:
+        (said,) = (remark for remark in page.remarks if "trained twice" in remark)
+        assert "57.74 and 57.25 on INTER 5-way 1~2-shot" in said
+    model = {"config": CONFIG, "origin": {"time": "19:41"}}
+    put(tmp_path, "paper/cells/inter-5w1/margin-3-kept", 57.25, model=model)
+    assert not any("trained twice" in remark for remark in ABLATION.page(Scores(tmp_path)).remarks)
+
+
+def test_the_row_of_spanproto_says_all_that_differs(tmp_path: Path) -> None:
+    put(tmp_path, "fewnerd/inter-5w1/spanproto", 60.0)
+    put(tmp_path, "fewnerd/inter-5w1/spanproto-fitted", 63.0)
+    plain, fitted = RECIPES["fewnerd"].page(Scores(tmp_path)).remarks
+    assert "T = unknown (2000 in the paper), T' = 100 (200), theta = 0.50 (0.80)" in plain
+    assert "nothing is rejected (beyond r = 3)" in plain
+    assert "the extractor learns from query sentences, too" in plain
+    assert "+3.0 points on average beside SpanProto as trained" in fitted
+
+
 def test_the_margins_stand_beside_the_paper_s_averages(tmp_path: Path) -> None:
     for column in ("news-1", "wiki-1", "social-1", "ontonotes-1"):
         put(tmp_path, f"paper/cells/{column}/margin-1", 20.0)
@@ -161,6 +204,33 @@ def test_the_best_of_a_whole_sweep_stands_beside_the_paper_s(tmp_path: Path) -> 
         "News (CoNLL-03) 1-shot, r = 3: 10.0 points below the published figure; "
     )
     assert "the best r is 2 and 4 alike (F1 40.00) here, and the best r is 2 in the paper" in best
+
+
+def test_what_rejection_does_is_seen_with_the_same_weights(tmp_path: Path) -> None:
+    for margin in range(1, 7):
+        put(tmp_path, f"paper/cells/news-1/margin-{margin}", 30.0 + margin)
+        put(tmp_path, f"paper/cells/news-1/margin-{margin}-kept", 30.5 + margin)
+    chosen, best = Margin().page(Scores(tmp_path)).remarks
+    assert "with the same weights, rejection changes F1 by −0.50" in chosen
+    assert "(F1 36.00) here, where the same weights have 36.50 with nothing rejected" in best
+
+
+def test_all_points_of_a_curve_are_of_the_same_seeds(tmp_path: Path) -> None:
+    for name, f1, seed in (("low", 10.0, 12), ("high", 20.0, 12), ("high", 90.0, 21)):
+        put(tmp_path, f"paper/cells/news-1/{name}", f1, seed)
+    settings, series = {"0": "low", "1": "high"}, [Series("F1", "", ("micro", "f1"))]
+    scores = Scores(tmp_path)
+    table = sweep_table(scores, "news-1", "theta", settings, series)
+    assert table.texts()[1:] == [["0", "10.00"], ["1", "20.00"]]
+    assert "seed 12," in scores.described()
+
+
+def test_the_curve_over_first_steps_stands_beside_the_main_tables(tmp_path: Path) -> None:
+    for name, f1 in (("first-100", 52.05), ("first-200", 54.0), ("theta-0.50", 57.74)):
+        put(tmp_path, f"paper/cells/inter-5w1/{name}", f1, extraction={"f1": 60.0})
+    (remark,) = HyperParameters().page(Scores(tmp_path)).remarks
+    assert "With the main tables' T' of 100, their T of 500 and the 1500 steps of" in remark
+    assert "57.74 and 52.05 on INTER 5-way 1~2-shot" in remark
 
 
 def test_a_setting_that_another_table_needs_is_no_sweep(tmp_path: Path) -> None:

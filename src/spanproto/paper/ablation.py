@@ -18,8 +18,9 @@ from spanproto.paper.comparison import (
     distance,
     remarks,
 )
-from spanproto.paper.page import Page, Table
+from spanproto.paper.page import Page, Table, signed
 from spanproto.paper.recipe import Bench, Recipe
+from spanproto.paper.repeats import SMALL, repeated
 from spanproto.paper.scores import F1, Scores
 from spanproto.paper.variants import (
     PLAIN,
@@ -61,7 +62,8 @@ _NAMES = {
 _DECISION = (
     "Whatever has an extractor takes the spans above its threshold of 0.50, and rejects none for "
     "its distance unless the row says so. Without an extractor, words are labelled, or all short "
-    "spans are scored by their distance to the prototypes."
+    "spans are scored by their distance to the prototypes. Labelling words has no fine-tuning, as "
+    "ProtoBERT has none."
 )
 _WHY = {
     PLAIN: "no span is rejected here, and the candidates are the extractor's own",
@@ -123,6 +125,7 @@ def _remarks(
 ) -> list[str]:
     """A sentence on each row: what leaving a part out costs there and here, and the distance."""
     found = remarks([row for row in rows if row.scoring not in _NAMES], tables)
+    found += repeated(scores, columns)
     for row in rows:
         if row.scoring in _NAMES:
             gaps = differences(row.title, tables)
@@ -166,13 +169,17 @@ def _cost_here(scores: Scores, full: str, name: str, columns: Sequence[str]) -> 
     """By how much a variant is below the full model on each column of which both are known."""
     found = {}
     for column in columns:
-        whole, part = (scores.values(column, scoring, *F1) for scoring in (full, name))
+        seeds = scores.common_seeds(column, (full, name))
+        whole, part = (scores.values(column, one, *F1, seeds=seeds) for one in (full, name))
         if whole and part:
             found[column] = fmean(whole) - fmean(part)
     return found
 
 
 def _cost(points: float) -> str:
+    """In words; what training again may give is neither."""
+    if abs(points) < SMALL:
+        return f"makes no difference to speak of ({signed(-points, 1)})"
     return f"{'costs' if points >= 0 else 'gains'} {abs(points):.1f} points"
 
 
@@ -234,11 +241,16 @@ class AblationAverages(Recipe):
             "run, and two of these settings, whose published figures are those of Tables 8 and 9. "
             "Without `--columns` those two alone are run. OntoNotes has no 5-shot episodes here, "
             "so both 5-shot means are over the other three columns, the published one by Table 9 "
-            f"(over four the paper has {published.ABLATION[PLAIN]['5-shot']:.2f} for SpanProto). "
+            f"(over four the paper has {_over_four()} in the order of its rows). "
             f"{_DECISION} {scores.described()}"
         )
         found = _remarks(scores, in_detail, rows, [table, detail], SWEEP_COLUMNS)
         return Page(setting, [table, detail], found)
+
+
+def _over_four() -> str:
+    *first, last = (f"{figures['5-shot']:.2f}" for figures in published.ABLATION.values())
+    return f"{', '.join(first)} and {last}"
 
 
 SHORT = AblationAverages()

@@ -53,7 +53,9 @@ class BoundaryCase(Recipe):
         grid = own_grid(bench, SAMPLE if bench.quick else bench.data, EPISODES)
 
         def looks(like: str) -> list[Scoring]:
-            return [Scoring(SCORING, look=NestedLook(bench.seeds[0], adaptation_of(like)))]
+            adaptation = adaptation_of(like)
+            look = NestedLook(bench.seeds[0], adaptation)
+            return [Scoring(SCORING, adaptation=adaptation, look=look)]
 
         shots = int(column.data["shots"])
         cells = [own_cell(column, shots, s, looks, shortened=bench.quick) for s in bench.seeds[:1]]
@@ -214,9 +216,9 @@ def _remark(content: Mapping[str, Any]) -> str:
         sum(any(_inside(one, other) for other in spans) for one in spans)
         for spans in (labelled, found)
     )
+    nesting = f"{also} of the spans found lie inside others" if also else "none lies inside another"
     return (
-        f"the paper's sentence is not at hand, so this is another one, of the first "
-        f"{content['episodes']} test episodes; of {len(labelled)} mentions, {inside} of them "
-        f"inside others, {right} are found, and {also} of the {len(found)} spans found lie inside "
-        "others, since the matrix judges each pair of words by itself, as the paper says."
+        "the paper's sentence is not at hand, so this is another one, of the first "
+        f"{content['episodes']} test episodes; labelled are {len(labelled)}, {inside} of them "
+        f"inside others; found are {len(found)}, of which {right} as labelled; {nesting}."
     )

@@ -40,8 +40,8 @@ EPISODES = 200  # that validate
 SHOWN = 20
 _SETTING = (
     "SpanProto with the settings of the main tables but for those searched and for the steps of "
-    f"training, {STEPS} in place of the paper's {published.STEPS}; not fine-tuned, and rejecting "
-    "beyond r. "
+    f"training, {STEPS} in place of the paper's {published.STEPS} (what that costs beside the main "
+    "tables' fewer steps is said of the curves over T'); not fine-tuned, and rejecting beyond r. "
     "It is judged by the pooled micro F1 of validation episodes: of other types than the test "
     "episodes' on Few-NERD (INTRA draws both from one file), of another domain on the cross-domain "
     "data, whose 5-shot columns have 1-shot validation episodes too. The quick form takes a "

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.systems import SEEDS, spanproto_cell
 from spanproto.paper import published
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import Entry, Page, Table
@@ -18,7 +20,7 @@ from spanproto.paper.sweeps import (
     measured_settings,
     sweep_table,
 )
-from spanproto.paper.variants import STEPS, SWEEP_COLUMNS, both, sweep_places, varied
+from spanproto.paper.variants import STEPS, SWEEP_COLUMNS, WHOLE, both, sweep_places, varied
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,12 +93,15 @@ class HyperParameters(Recipe):
                 table = sweep_table(scores, column, parameter, scorings, _SERIES)
                 tables.append(replace(table, title=title))
                 remarks += _remarks(table, column_title(column), parameter)
+            if parameter == "T'":
+                remarks += _beside_main_tables(scores)
         setting = (
             "F1 of the extractor's spans, types ignored, and of the whole system. The paper shows "
             "curves averaged over Few-NERD INTER without figures: T' = 200 is best, and theta from "
             "0.80 to 0.85. Here are curves of single columns, without `--columns` "
             f"{' and '.join(SWEEP_COLUMNS)}. Theta is varied in prediction alone; training and "
-            "fine-tuning have 0.50. T, the steps of training in all, is that of the main tables "
+            "fine-tuning have 0.50, and with 0.00 all spans are candidates, of which the best that "
+            "do not overlap are kept. T, the steps of training in all, is that of the main tables "
             f"for theta; for T' it is {STEPS}, so that the steps of the main tables come after the "
             f"longest T' (the paper's T is {published.STEPS}). {scores.described()}"
         )
@@ -120,7 +125,8 @@ class HyperParameters(Recipe):
 def _steps(scores: Scores, column: str, parameter: str) -> str:
     """T of the trainings behind a curve."""
     scorings = _SWEEPS[parameter].values()
-    read = [content for scoring in scorings for content in scores.read(column, scoring)]
+    seeds = scores.common_seeds(column, scorings)
+    read = [content for scoring in scorings for content in scores.read(column, scoring, seeds)]
     return steps_of(read) or "unknown"
 
 
@@ -136,6 +142,26 @@ def _remarks(table: Table, where: str, parameter: str) -> list[str]:
     return [
         f"{where}: {found} here, and in the paper it is best at {_BEST[parameter]}, where {chosen} "
         f"has {figures[chosen]:.2f} here; {why}."
+    ]
+
+
+def _beside_main_tables(scores: Scores) -> list[str]:
+    """What the longer training of the curve over T' costs: the main tables' T' has both."""
+    steps = spanproto_cell(SWEEP_COLUMNS[0], SEEDS[0]).run
+    first = FIRST_STEPS[str(steps["model"]["objective"]["extractor_steps"])]
+    found = []
+    for column in columns_with(scores, FIRST_STEPS.values()):
+        seeds = scores.common_seeds(column, (first, WHOLE))
+        longer, main = (scores.values(column, name, *F1, seeds=seeds) for name in (first, WHOLE))
+        if longer and main:
+            found.append(f"{fmean(main):.2f} and {fmean(longer):.2f} on {column_title(column)}")
+    if not found:
+        return []
+    return [
+        f"With the main tables' T' of {first.removeprefix('first-')}, their T of "
+        f"{steps['training']['steps']} and the {STEPS} steps of this curve give "
+        f"{', '.join(found)}: the longer training fits the training types, and the level of the "
+        "curve is to be read with that in mind."
     ]
 
 

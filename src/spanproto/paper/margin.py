@@ -14,8 +14,9 @@ from spanproto.paper.comparison import (
     remarks,
 )
 from spanproto.paper.page import Cell as Shown
-from spanproto.paper.page import Entry, Page, Table
+from spanproto.paper.page import Entry, Page, Table, signed
 from spanproto.paper.recipe import Bench, Recipe
+from spanproto.paper.repeats import repeated
 from spanproto.paper.scores import F1, Scores
 from spanproto.paper.sweeps import (
     Series,
@@ -43,6 +44,7 @@ _SETTING = (
     "is stated."
 )
 _WHY = "how far spans lie from prototypes depends on the encoder and on the width of its states"
+_REST = "the rest is what the main tables differ by, which see"
 
 
 class Margin(Recipe):
@@ -78,6 +80,7 @@ class Margin(Recipe):
         found = remarks(rows, [whole])
         for column, table in zip(columns, tables, strict=True):
             found += _remarks(column, table)
+        found += repeated(scores, columns)
         return Page(f"{_SETTING} {scores.described()}", [whole, *tables], found)
 
 
@@ -100,15 +103,19 @@ def _remarks(column: str, table: Table) -> list[str]:
     """How far the paper's r is from the published figure and, once all is run, which is best."""
     found, at_chosen = [], dict(table.rows)[_CHOSEN][0]
     title = column_title(column)
-    if isinstance(at_chosen, Entry) and at_chosen.difference is not None:
-        found.append(f"{title}, r = {_CHOSEN}: {distance({column: at_chosen.difference})}; {_WHY}.")
     best, kept = best_settings(table, _REJECTED), measured_settings(table, _KEPT)
+    if isinstance(at_chosen, Entry) and at_chosen.difference is not None:
+        said, f1 = distance({column: at_chosen.difference}), at_chosen.mean or 0.0
+        if _CHOSEN in kept:
+            said += f"; with the same weights, rejection changes F1 by {signed(f1 - kept[_CHOSEN])}"
+        found.append(f"{title}, r = {_CHOSEN}: {said}; {_REST}.")
     if best is not None:
         by_group = {
             margin: figures[group_of(column)] for margin, figures in published.MARGIN.items()
         }
         paper = max(by_group, key=by_group.__getitem__)
-        beside = f", where nothing rejected has {max(kept.values()):.2f} at best" if kept else ""
+        own = [kept[setting] for setting in best.settings if setting in kept]
+        beside = f", where the same weights have {own[0]:.2f} with nothing rejected" if own else ""
         found.append(
             f"{title}: {best.said_of('r')} here{beside}, and the best r is {paper} in the paper's "
             f"average; {_WHY}."

@@ -1,6 +1,6 @@
 """The score files of past runs: `FOLDER/COLUMN/SCORING.SEED.json`, found by column and scoring."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,11 @@ class Scores:
             if seed.isdigit()
         }
 
-    def read(self, column: str, scoring: str) -> list[dict[str, Any]]:
-        """The scores of each seed, in the order of the seeds."""
-        return [self.load(path) for path in self._paths(column, scoring)]
+    def read(
+        self, column: str, scoring: str, seeds: Collection[int] | None = None
+    ) -> list[dict[str, Any]]:
+        """The scores of each seed, or of the given ones, in the order of the seeds."""
+        return [self.load(path) for path in self._paths(column, scoring, seeds)]
 
     def load(self, path: Path) -> dict[str, Any]:
         """One file, which becomes a source."""
@@ -50,9 +52,19 @@ class Scores:
         for folder in (*TABLES, OWN, SEARCHES):
             yield from sorted((self.results / folder).rglob("*.json"))
 
-    def values(self, column: str, scoring: str, *keys: str) -> tuple[float, ...]:
-        """One figure of each seed, such as `"micro", "f1"`; none where it is not known."""
-        return tuple(self._values(column, scoring, keys))
+    def values(
+        self, column: str, scoring: str, *keys: str, seeds: Collection[int] | None = None
+    ) -> tuple[float, ...]:
+        """One figure of each seed, such as `"micro", "f1"`; none where it is not known.
+
+        With `seeds` given, of these alone.
+        """
+        return tuple(self._values(column, scoring, keys, seeds))
+
+    def common_seeds(self, column: str, scorings: Iterable[str]) -> set[int]:
+        """The seeds that all of the scorings have been run with, those left out that never were."""
+        known = [set(found) for one in scorings if (found := self.files(column, one))]
+        return set.intersection(*known) if known else set()
 
     @property
     def quick(self) -> bool:
@@ -72,13 +84,17 @@ class Scores:
             f"{'seed' if len(seeds) == 1 else 'seeds'} {_listed(seeds)}",
             f"on {_listed(hardware)}",
         ]
-        return f"Measured with {', '.join(part for part in parts if part)}."
+        several = " A figure without a spread is of one seed." if len(seeds) > 1 else ""
+        return f"Measured with {', '.join(part for part in parts if part)}.{several}"
 
-    def _paths(self, column: str, scoring: str) -> list[Path]:
-        return [path for _, path in sorted(self.files(column, scoring).items())]
+    def _paths(self, column: str, scoring: str, seeds: Collection[int] | None) -> list[Path]:
+        files = sorted(self.files(column, scoring).items())
+        return [path for seed, path in files if seeds is None or seed in seeds]
 
-    def _values(self, column: str, scoring: str, keys: tuple[str, ...]) -> Iterator[float]:
-        for path in self._paths(column, scoring):
+    def _values(
+        self, column: str, scoring: str, keys: tuple[str, ...], seeds: Collection[int] | None
+    ) -> Iterator[float]:
+        for path in self._paths(column, scoring, seeds):
             value: Any = self.load(path)
             for key in keys:
                 if value is not None and key not in value:

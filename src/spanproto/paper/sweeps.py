@@ -47,14 +47,23 @@ def columns_with(scores: Scores, scorings: Iterable[str]) -> list[str]:
 def sweep_table(
     scores: Scores, column: str, heading: str, scorings: Mapping[str, str], series: Iterable[Series]
 ) -> Table:
-    """A row for each setting, by the names of its scorings, and what was measured."""
+    """A row for each setting, by the names of its scorings, and what was measured.
+
+    All figures are of the same seeds, those that every setting has been run with.
+    """
     shown = list(series)
+    seeds = scores.common_seeds(
+        column, [name + one.ending for name in scorings.values() for one in shown]
+    )
     return Table(
         (heading, *(one.title for one in shown)),
         [
             (
                 setting,
-                [Entry(None, scores.values(column, name + one.ending, *one.keys)) for one in shown],
+                [
+                    Entry(None, scores.values(column, name + one.ending, *one.keys, seeds=seeds))
+                    for one in shown
+                ],
             )
             for setting, name in scorings.items()
         ],

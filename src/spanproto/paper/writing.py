@@ -106,5 +106,6 @@ _INTRODUCTION = """# The paper's tables and figures, published and measured
 
 `spanproto paper --report` writes this page from the JSON files in this folder, which name the
 command, commit, seed, data and hardware of each run. Published figures are those of Wang et al.
-(EMNLP 2022). A cell reads *published → measured (difference)*.
+(EMNLP 2022). A cell reads *published → measured (difference)*. Of figures with one seed, those less
+than half a point apart are as good as equal: trained again, a model differs by as much.
 """
