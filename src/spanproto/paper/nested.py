@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from spanproto.experiments.cells import Grid
 from spanproto.experiments.columns import Column
-from spanproto.experiments.own_columns import OwnCell, run_own_cells
+from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper.own_grid import own_grid
 from spanproto.paper.page import Cell, Entry, Formatted, Page, Table, signed
@@ -53,17 +54,13 @@ class NestedNER(Recipe):
     title = "Nested NER"
     place = "An extension named in Section 4.5"
 
+    def require_inputs(self, bench: Bench) -> None:
+        """Both corpora, and an encoder."""
+        require_for_own_cells(*_grid_and_cells(bench))
+
     def run(self, bench: Bench) -> None:
         """Train on each corpus, and score both decodings on episodes of the other."""
-        columns = [QUICK] if bench.quick else COLUMNS
-        grid = own_grid(bench, SAMPLE if bench.quick else bench.data, EPISODES)
-        cells = [
-            _cell(column, seed, bench.quick)
-            for column in columns
-            if not bench.columns or column.name in bench.columns
-            for seed in bench.seeds
-        ]
-        run_own_cells(grid, cells, bench.workers)
+        run_own_cells(*_grid_and_cells(bench), bench.workers)
 
     def takes(self, column: str, bench: Bench) -> bool:
         """The columns of nested corpora alone."""
@@ -146,6 +143,16 @@ def column_named(tested: str, shots: int) -> Column:
 
 
 QUICK = _episodes(f"{_PREFIX}-sample-1", "general.json", "biomedical.json", 3, 1)
+
+
+def _grid_and_cells(bench: Bench) -> tuple[Grid, list[OwnCell]]:
+    cells = [
+        _cell(column, seed, bench.quick)
+        for column in ([QUICK] if bench.quick else COLUMNS)
+        if not bench.columns or column.name in bench.columns
+        for seed in bench.seeds
+    ]
+    return own_grid(bench, SAMPLE if bench.quick else bench.data, EPISODES), cells
 
 
 def _cell(column: Column, seed: int, quick: bool) -> OwnCell:
