@@ -125,3 +125,15 @@ def test_a_recipe_that_fails_in_the_middle_shows_what_was_measured(
         spanproto(*command)
     content = json.loads((tmp_path / "paper" / "margin.json").read_text("utf-8"))
     assert len(content["sources"]) == 15  # all but three of 18
+
+
+@pytest.mark.parametrize("arguments", [["--report"], ["drawings"], ["margin", "--draw-only"]])
+def test_the_quick_form_does_not_stamp_what_was_measured_in_full(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    score = tmp_path / "fewnerd" / "intra-5w5" / "spanproto.87.json"
+    score.parent.mkdir(parents=True)
+    score.write_text(json.dumps({"micro": {"f1": 50.0}, "provenance": {}}))
+    said = refused(spanproto("paper", *arguments, "--quick", "-o", tmp_path))
+    assert "the two do not mix" in said
+    assert [path for path in left_in(tmp_path) if path.is_file()] == [score]

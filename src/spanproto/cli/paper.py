@@ -63,7 +63,7 @@ def paper(
     results = output or Path("runs/paper-quick" if quick else "results")
     recipes = [recipe_named(name) for name in (RECIPES if "all" in (names or ()) else names or ())]
     failures: list[Exception] = []
-    if draw_only and quick:
+    if quick:
         _refuse_mixture(results, None, quick=True)
     if not draw_only and any(recipe.reads_data for recipe in recipes):
         from spanproto.paper.running import run_recipes
