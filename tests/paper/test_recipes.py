@@ -55,6 +55,14 @@ def test_a_picture_says_that_it_is_quick(results: Path, name: str) -> None:
     assert f"]({name}.png)" in page
 
 
+def test_the_sentences_of_the_quick_form_are_those_of_bundled_samples(results: Path) -> None:
+    page = (results / "paper" / "boundary-matrix.md").read_text("utf-8")
+    assert "**the bundled sample**" in page
+    assert "**the bundled biomedical sample, a sentence with nested mentions**" in page
+    assert "trained on the bundled general sample and fine-tuned to the one-shot support" in page
+    assert not any(name in page for name in ("GUM", "GENIA", "on Few-NERD", "five-shot"))
+
+
 def test_what_was_measured_is_not_measured_again(results: Path, tiny_encoder: Path) -> None:
     def stamps() -> dict[Path, int]:
         return {path: path.stat().st_mtime_ns for path in (results / "paper/cells").rglob("*.json")}

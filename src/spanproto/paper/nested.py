@@ -39,12 +39,14 @@ _HEADING = ("", "flat: F1", "flat: P / R", "nested: F1", "nested: P / R", "gain 
 _KEYS = ("mentions", "flat_f1", "flat", "nested_f1", "nested", "gain")
 _SETTING = (
     "One model decoded flat (no shared word) and nested (one mention may lie within another). "
-    "5-way episodes; trained on one corpus, tested on the other, whose types are all new. A gold "
-    "mention is nested if it contains another or lies in one. A right prediction counts with its "
-    "gold mention; a wrong one with the nested mentions if it shares a word with one of them, with "
-    "the flat ones otherwise. So both decodings are held against the same two groups, which add up "
-    "to all mentions."
+    "{ways}-way episodes; trained on {trained}, tested on {tested}, whose types are all new. A "
+    "gold mention is nested if it contains another or lies in one. A right prediction counts with "
+    "its gold mention; a wrong one with the nested mentions if it shares a word with one of them, "
+    "with the flat ones otherwise. So both decodings are held against the same two groups, which "
+    "add up to all mentions."
 )
+_CORPORA = {"trained": "one corpus", "tested": "the other"}
+_SAMPLES = {"trained": "the bundled general sample", "tested": "the bundled biomedical one"}
 
 
 class NestedNER(Recipe):
@@ -72,7 +74,9 @@ class NestedNER(Recipe):
         columns = [QUICK] if quick else COLUMNS
         tables = [_table(column, scores) for column in columns]
         remarks = [remark for column in columns for remark in _remarks(column, scores)]
-        return Page(f"{_SETTING} {scores.described()}", tables, remarks)
+        ways = columns[0].data["ways"]
+        setting = _SETTING.format(ways=ways, **(_SAMPLES if quick else _CORPORA))
+        return Page(f"{setting} {scores.described()}", tables, remarks)
 
 
 class PrecisionRecall(NamedTuple):
