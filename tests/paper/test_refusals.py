@@ -7,7 +7,7 @@ import pytest
 from command import refused, spanproto
 
 from spanproto.experiments import cells
-from spanproto.paper import RECIPES
+from spanproto.paper import RECIPES, running
 from spanproto.paper.quick import ENCODER, write_sample
 
 MEASURING = [name for name, recipe in RECIPES.items() if recipe.reads_data]
@@ -108,6 +108,23 @@ def test_the_recipes_that_have_their_data_are_run(tmp_path: Path, tiny_encoder: 
     written = {path.name for path in (output / "paper").glob("*.md")}
     assert written == {"drawings.md", "datasets.md"}
     assert "Nested NER".upper() not in done.stdout
+
+
+def test_a_recipe_that_has_half_of_its_data_shows_that_half(
+    tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, output = tmp_path / "data", tmp_path / "results"
+    write_sample(data)
+    filled: list[str] = []
+    monkeypatch.setattr(
+        running, "fill", lambda grid, todo, workers: filled.extend(cell.column for cell in todo)
+    )
+    there = ("--data", data, "--encoder", tiny_encoder, "-o", output)
+    done = spanproto("paper", "boundary-matrix", *there)
+    assert done.returncode == 2
+    assert "no such file, which the column nested-GUM-5 needs" in done.stderr
+    assert filled == ["inter-5w1"]
+    assert (output / "paper" / "boundary-matrix.md").exists()
 
 
 def test_a_recipe_that_fails_in_the_middle_shows_what_was_measured(

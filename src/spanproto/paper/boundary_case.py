@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.errors import DataError
-from spanproto.experiments.cells import Cell, Grid
-from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
+from spanproto.experiments.cells import Cell
+from spanproto.experiments.own_columns import run_own_cells
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper import nested
 from spanproto.paper.own_grid import own_grid
@@ -47,13 +47,17 @@ class BoundaryCase(Recipe):
         look = Scoring(SCORING, look=look_at_boundaries)
         return [varied(COLUMN, seed, PLAIN, {}, [look]) for seed in bench.seeds]
 
-    def require_inputs(self, bench: Bench) -> None:
-        """The nested corpora, and an encoder."""
-        require_for_own_cells(*_grid_and_cells(bench))
-
     def run(self, bench: Bench) -> None:
         """The same on a nested corpus, fine-tuned to the support set."""
-        run_own_cells(*_grid_and_cells(bench), bench.workers)
+        column = nested.QUICK if bench.quick else NESTED_COLUMN
+        grid = own_grid(bench, SAMPLE if bench.quick else bench.data, EPISODES)
+
+        def looks(like: str) -> list[Scoring]:
+            return [Scoring(SCORING, look=NestedLook(bench.seeds[0], adaptation_of(like)))]
+
+        shots = int(column.data["shots"])
+        cells = [own_cell(column, shots, s, looks, shortened=bench.quick) for s in bench.seeds[:1]]
+        run_own_cells(grid, cells, bench.workers)
 
     def page(self, scores: Scores) -> Page:
         """The spans of the sentences with what is found."""
@@ -100,17 +104,6 @@ _SETTING = (
     "first one with the most mentions labelled inside others, searched by a model that was trained "
     "on {trained} and fine-tuned to the {shots}-shot support set."
 )
-
-
-def _grid_and_cells(bench: Bench) -> tuple[Grid, list[OwnCell]]:
-    column = nested.QUICK if bench.quick else NESTED_COLUMN
-
-    def looks(like: str) -> list[Scoring]:
-        return [Scoring(SCORING, look=NestedLook(bench.seeds[0], adaptation_of(like)))]
-
-    shots = int(column.data["shots"])
-    cells = [own_cell(column, shots, s, looks, shortened=bench.quick) for s in bench.seeds[:1]]
-    return own_grid(bench, SAMPLE if bench.quick else bench.data, EPISODES), cells
 
 
 def _looks(scores: Scores) -> dict[str, dict[str, Any]]:
