@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -29,6 +30,9 @@ def type_command(monkeypatch: pytest.MonkeyPatch, module: str | None, *argv: str
         (None, ["benchmarks/speed.py"], "python benchmarks/speed.py"),
         ("tool.__main__", ["/opt/tool/__main__.py", "x"], "python -m tool x"),
         ("spanproto.run", ["/opt/spanproto/run.py"], "python -m spanproto.run"),
+        (None, ["/opt/tool/__main__.py", "x"], "python -m tool x"),
+        (None, ["src/tool/__main__.py", "x"], "python -m tool x"),
+        ("__main__", ["src/tool", "x"], "python -m tool x"),
         (None, ["-c", "x"], "python x"),
     ],
 )
@@ -36,6 +40,33 @@ def test_the_command_is_as_typed_and_names_no_place_on_disk(
     monkeypatch: pytest.MonkeyPatch, module: str | None, argv: list[str], command: str
 ) -> None:
     assert type_command(monkeypatch, module, *argv) == command
+
+
+def test_a_process_beside_the_command_knows_it_too(tmp_path: Path) -> None:
+    tool = tmp_path / "src" / "tool"
+    tool.mkdir(parents=True)
+    (tool / "__main__.py").write_text(
+        "from spanproto.experiments.workers import side_by_side\n"
+        "from tool.work import said\n"
+        "if __name__ == '__main__':\n"
+        "    for workers in (1, 2):\n"
+        "        print(*(done.result for done in side_by_side(said, [0], workers)))\n"
+    )
+    (tool / "work.py").write_text(
+        "from spanproto.provenance import command_line\n"
+        "def said(item: int) -> str:\n"
+        "    return command_line()\n"
+    )
+    package = Path(spanproto.__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-m", "tool", "a b"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(["src", str(package)])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["python -m tool 'a b'"] * 2
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -43,8 +43,12 @@ def command_line() -> str:
     program, *arguments = sys.argv
     main_spec = getattr(sys.modules["__main__"], "__spec__", None)
     path = Path(program)
-    if main_spec is not None:
+    if main_spec is not None and main_spec.name != "__main__":
         words = ["python", "-m", main_spec.name.removesuffix(".__main__")]
+    elif path.name == "__main__.py":  # by its place, or a process beside one that had a name
+        words = ["python", "-m", path.absolute().parent.name]
+    elif main_spec is not None:  # the folder of a package
+        words = ["python", "-m", path.absolute().name]
     elif path.suffix == ".py":
         words = ["python", path.name if path.is_absolute() else program]
     elif program in ("", "-c"):

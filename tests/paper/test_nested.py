@@ -26,6 +26,8 @@ def test_the_quick_form_scores_both_decodings(tmp_path: Path, tiny_encoder: Path
     done = spanproto("paper", "nested", "--quick", "--encoder", tiny_encoder, "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "QUICK FORM" in done.stdout
+    assert "3-way episodes; trained on the bundled general sample" in done.stdout
+    assert not any(name in done.stdout for name in ("GUM", "GENIA", "5-way"))
     files = sorted((tmp_path / "paper" / "cells" / "nested-sample-1").iterdir())
     assert [path.name for path in files] == [
         "flat-adapted.12.json",
@@ -77,4 +79,5 @@ def test_the_sample_nests_and_its_corpora_share_no_type() -> None:
 def test_what_is_not_measured_is_said(tmp_path: Path) -> None:
     page = NestedNER().page(Scores(tmp_path))
     assert len(page.tables) == len(COLUMNS)
+    assert "5-way episodes; trained on one corpus, tested on the other" in page.setting
     assert page.to_markdown().count("not run yet") == 6 * 2 * len(COLUMNS)

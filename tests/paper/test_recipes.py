@@ -15,10 +15,10 @@ from spanproto.experiments.scoring import Scoring
 from spanproto.paper import RECIPES
 from spanproto.paper.page import QUICK
 from spanproto.paper.recipe import Bench
+from spanproto.paper.running import Outcome
 
 BEYOND = {"nested", "slot-filling", "grid-search", "tpe-search"}  # have tests of their own
 OWN = [name for name in RECIPES if name not in BEYOND]
-COLUMN = ("--columns", "inter-5w1")
 PICTURES = ("boundary-matrix", "boundary-matrix-nested", "hyper-parameters-news-1", "span-map")
 
 
@@ -53,6 +53,14 @@ def test_a_picture_says_that_it_is_quick(results: Path, name: str) -> None:
     owner = next(recipe for recipe in RECIPES.values() if name in recipe.pictures)
     page = (results / "paper" / f"{owner.name}.md").read_text("utf-8")
     assert f"]({name}.png)" in page
+
+
+def test_the_sentences_of_the_quick_form_are_those_of_bundled_samples(results: Path) -> None:
+    page = (results / "paper" / "boundary-matrix.md").read_text("utf-8")
+    assert "**the bundled sample**" in page
+    assert "**the bundled biomedical sample, a sentence with nested mentions**" in page
+    assert "trained on the bundled general sample and fine-tuned to the one-shot support" in page
+    assert not any(name in page for name in ("GUM", "GENIA", "on Few-NERD", "five-shot"))
 
 
 def test_what_was_measured_is_not_measured_again(results: Path, tiny_encoder: Path) -> None:
@@ -245,7 +253,8 @@ def test_some_systems_alone_are_run(tmp_path: Path, tiny_encoder: Path) -> None:
 def test_what_is_named_twice_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Bench] = []
     monkeypatch.setattr(
-        "spanproto.paper.running.run_recipes", lambda recipes, bench: asked.append(bench) or []
+        "spanproto.paper.running.run_recipes",
+        lambda recipes, bench: asked.append(bench) or Outcome([], []),
     )
     twice = ("--seeds", "21,12,21,012", "--columns", "news-1,news-1", "--systems", "esd,esd")
     done = spanproto("paper", "crossdomain", "--data", tmp_path, *twice, "-o", tmp_path)
@@ -271,36 +280,6 @@ def test_every_table_and_figure_of_the_paper_has_a_recipe() -> None:
     assert "Figures 1 and 2" in places
 
 
-def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
-    def said(*arguments: object) -> str:
-        return refused(spanproto("paper", *arguments, "-o", tmp_path))
-
-    assert "there is no recipe 'margins'; did you mean 'margin'" in said("margins", "--quick")
-    assert "give --data DIR, or --quick" in said("margin")
-    there = ("margin", "--data", tmp_path)
-    assert "there is no column 'news-2'" in said(*there, "--columns", "news-2")
-    assert "'x' is not a whole number" in said(*there, "--seeds", "12,x")
-    news = ("--columns", "news-1")
-    assert "'news-1' is no column that fewnerd can" in said("fewnerd", *there[1:], *news)
-    assert "'news-1' is no column that errors can" in said("errors", *there[1:], *news)
-    assert "'inter-5w1' is no column that nested" in said("nested", "--quick", *COLUMN)
-    wrong = said("crossdomain", "--quick", "--systems", "spanprto")
-    assert "trains no system 'spanprto'; did you mean 'spanproto'?" in wrong
-    assert "no system 'nnshot'" in said("crossdomain", "--quick", "--systems", "nnshot")
-    assert "--seeds: ',' names none" in said(*there, "--seeds", ",")
-    assert "has no inter-5w5, but" in said("margin", "--quick", "--columns", "inter-5w5")
-
-
-def test_an_encoder_that_is_not_there_is_complained_of_once(tmp_path: Path) -> None:
-    spanproto("paper", "datasets", "--quick", "-o", tmp_path / "sampled")
-    there = ("--data", tmp_path / "sampled" / "sample", "--encoder", tmp_path / "nowhere")
-    done = spanproto("paper", "margin", *there, "--columns", "news-1", "-o", tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.count("no such directory") == 1
-    done = spanproto("paper", "margin", *there, "--columns", "news-5", "-o", tmp_path)
-    assert "no such file, which the column news-5 needs; check --data" in done.stderr
-
-
 def test_what_measures_nothing_needs_no_data(tmp_path: Path) -> None:
     done = spanproto("paper", "drawings", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -311,20 +290,6 @@ def test_all_may_stand_among_other_names(tmp_path: Path) -> None:
     done = spanproto("paper", "margin", "all", "--draw-only", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(list((tmp_path / "paper").glob("*.md"))) == len(RECIPES)
-
-
-def test_columns_may_be_those_of_one_of_the_recipes(tmp_path: Path) -> None:
-    nested = ("--columns", "nested-sample-1", "--systems", "none")
-    said = refused(spanproto("paper", "fewnerd", "nested", "--quick", *nested, "-o", tmp_path))
-    assert "trains no system 'none'" in said  # so the column is one
-
-
-def test_one_recipe_that_fails_keeps_no_page_from_being_written(tmp_path: Path) -> None:
-    done = spanproto("paper", "drawings", "margin", "--data", tmp_path, "-o", tmp_path)
-    assert done.returncode == 2
-    assert "no such file" in done.stderr
-    assert (tmp_path / "paper" / "drawings.md").exists()
-    assert (tmp_path / "paper" / "margin.md").exists()
 
 
 def test_the_list_says_how_much_is_trained() -> None:

@@ -51,7 +51,6 @@ def paper(
     """List the paper's tables and figures, or run some: what is there is not run again."""
     from spanproto.display import table
     from spanproto.paper import RECIPES, recipe_named
-    from spanproto.paper.quick import write_sample
     from spanproto.paper.writing import write_report
 
     if not names and not report:
@@ -64,7 +63,7 @@ def paper(
     results = output or Path("runs/paper-quick" if quick else "results")
     recipes = [recipe_named(name) for name in (RECIPES if "all" in (names or ()) else names or ())]
     failures: list[Exception] = []
-    if draw_only and quick:
+    if quick:
         _refuse_mixture(results, None, quick=True)
     if not draw_only and any(recipe.reads_data for recipe in recipes):
         from spanproto.paper.running import run_recipes
@@ -83,16 +82,14 @@ def paper(
         _refuse_unknown_columns(recipes, bench)
         trained_with = bench.encoder if any(recipe.trains for recipe in recipes) else None
         _refuse_mixture(results, trained_with, quick=quick)
-        if quick:
-            write_sample(bench.data)
         try:
-            failures = run_recipes(recipes, bench)
+            recipes, failures = run_recipes(recipes, bench)
         except KeyboardInterrupt:
             typer.echo("stopped; the same command goes on where it stood", err=True)
             raise typer.Exit(130) from None
     for recipe in recipes:
         _show(recipe, results, quick)
-    if report:
+    if report and (recipes or not failures):
         typer.echo(f"wrote {write_report(RECIPES.values(), results, quick=quick)}")
     for failure in failures[1:]:
         typer.echo(f"error: {failure}", err=True)

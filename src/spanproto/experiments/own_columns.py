@@ -24,9 +24,15 @@ class OwnCell(NamedTuple):
 
 def run_own_cells(grid: Grid, cells: Sequence[OwnCell], workers: int) -> None:
     """Run what is missing of each cell, with a progress bar."""
+    todo = require_for_own_cells(grid, cells)
+    run_with_bar(grid, partial(run_own_cell, grid), todo, workers, lambda own: own.cell)
+
+
+def require_for_own_cells(grid: Grid, cells: Sequence[OwnCell]) -> list[OwnCell]:
+    """The cells of which something is missing; complains if they cannot be run."""
     todo = [own for own in cells if _is_missing(grid, own)]
     require_inputs(grid, todo)
-    run_with_bar(grid, partial(run_own_cell, grid), todo, workers, lambda own: own.cell)
+    return todo
 
 
 def run_own_cell(grid: Grid, own: OwnCell) -> None:

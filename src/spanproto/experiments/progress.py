@@ -26,9 +26,14 @@ def fill(grid: Grid, cells: Sequence[Cell], workers: int) -> None:
     A cell that fails lets the others go on, and is complained of when they are done.
     """
     todo = [cell for cell in cells if grid.wants(cell)]
-    columns = [one for cell in todo for one in cell.by_column()]
-    require_inputs(grid, [(column_named(one.column), one) for one in columns])
+    require_for_cells(grid, todo)
     run_with_bar(grid, partial(run_cell, grid), todo, workers, lambda cell: cell)
+
+
+def require_for_cells(grid: Grid, cells: Sequence[Cell]) -> None:
+    """Complain if data or the encoder of some cell are not there."""
+    columns = [one for cell in cells for one in cell.by_column()]
+    require_inputs(grid, [(column_named(one.column), one) for one in columns])
 
 
 def run_with_bar(

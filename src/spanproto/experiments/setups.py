@@ -45,11 +45,12 @@ def read_score_file(path: Path) -> dict[str, Any]:
 
 
 def require_inputs(grid: "Grid", cells: Iterable[tuple["Column", "Cell"]]) -> None:
-    """Complain of data or an encoder that is not there, before the first of many cells is begun."""
-    from spanproto.encoder import Encoder, EncoderConfig
+    """Complain of data or an encoder that is not there, before the first of many cells is begun.
 
+    The quick form brings its data.
+    """
     wanted = list(cells)
-    for column, cell in wanted:
+    for column, cell in [] if grid.quick else wanted:
         fits = any(scoring.fit_decision for scoring in cell.scorings)
         validating = column.validation.get("valid", []) if fits else []
         for name in (*column.data["train"], column.test_file, *validating):
@@ -59,7 +60,15 @@ def require_inputs(grid: "Grid", cells: Iterable[tuple["Column", "Cell"]]) -> No
                     "check --data"
                 )
     if wanted:
-        Encoder.from_pretrained(EncoderConfig(name=grid.encoder))
+        require_encoder(grid.encoder)
+
+
+@lru_cache  # of those that can be read: many recipes may ask for one
+def require_encoder(name: str) -> None:
+    """Complain of an encoder that cannot be read."""
+    from spanproto.encoder import Encoder, EncoderConfig
+
+    Encoder.from_pretrained(EncoderConfig(name=name))
 
 
 def refuse_mixture(paths: Iterable[Path], *, encoder: str | None, quick: bool) -> None:

@@ -39,7 +39,7 @@ class BoundaryCase(Recipe):
     place = "Figure 3 (fig:span_boundary_case)"
     pictures: Mapping[str, str] = {
         "boundary-matrix": "The boundary matrix of a sentence; Few-NERD's are under CC BY-SA 4.0",
-        "boundary-matrix-nested": "The boundary matrix of a sentence of GUM, whose mentions nest",
+        "boundary-matrix-nested": "The boundary matrix of a sentence whose mentions nest",
     }
 
     def cells(self, bench: Bench) -> list[Cell]:
@@ -64,11 +64,13 @@ class BoundaryCase(Recipe):
     def page(self, scores: Scores) -> Page:
         """The spans of the sentences with what is found."""
         tables, remarks = [], []
-        for column, content in _looks(scores).items():
-            title = "Few-NERD" if column == COLUMN else "GUM, a sentence with nested mentions"
+        looks = _looks(scores)
+        corpora = _SAMPLES if scores.quick else _CORPORA
+        for column, content in looks.items():
+            title = corpora["flat"] if column == COLUMN else f"{corpora['nested']}, {_NESTS}"
             tables.append(_table(content, title))
             remarks.append(f"{title}: {_remark(content)}")
-        return Page(f"{_SETTING} {scores.described()}", tables, remarks)
+        return Page(f"{_SETTING.format(**corpora)} {scores.described()}", tables, remarks)
 
     def figures(self, scores: Scores) -> "Mapping[str, Figure]":
         """The heat maps with labelled and found cells marked."""
@@ -89,12 +91,20 @@ class BoundaryCase(Recipe):
         }
 
 
+_CORPORA = {"flat": "Few-NERD", "nested": "GUM", "trained": "GENIA", "shots": "five"}
+_SAMPLES = {
+    "flat": "the bundled sample",
+    "nested": "the bundled biomedical sample",
+    "trained": "the bundled general sample",
+    "shots": "one",
+}
+_NESTS = "a sentence with nested mentions"
 _SETTING = (
     "The paper shows a sentence in which mentions nest. Here are two, of the query sentences of "
-    f"{WORDS.start} to {WORDS.stop - 1} words in the first test episodes: on Few-NERD, whose "
-    "mentions do not nest, the first one with the most spans found inside others; on GUM the first "
-    "one with the most mentions labelled inside others, searched by a model that was trained on "
-    "GENIA and fine-tuned to the five-shot support set."
+    f"{WORDS.start} to {WORDS.stop - 1} words in the first test episodes: on {{flat}}, whose "
+    "mentions do not nest, the first one with the most spans found inside others; on {nested} the "
+    "first one with the most mentions labelled inside others, searched by a model that was trained "
+    "on {trained} and fine-tuned to the {shots}-shot support set."
 )
 
 

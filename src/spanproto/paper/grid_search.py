@@ -23,6 +23,7 @@ from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS, Column, column_named
 from spanproto.experiments.own_columns import OwnCell, run_own_cell
 from spanproto.experiments.scoring import Scoring
+from spanproto.experiments.setups import require_inputs
 from spanproto.paper import published, quick
 from spanproto.paper.own_grid import own_grid
 from spanproto.paper.page import Cell, Formatted, Page, Table
@@ -61,13 +62,17 @@ class GridSearch(Recipe):
     place: str = "Table 10 (tab:search-scope)"
     needs = _NEEDS
 
+    def require_inputs(self, bench: Bench) -> None:
+        """The data that train and validate, and an encoder."""
+        some = {name: values[0] for name, values in SPACE.items()}
+        trials = [trial_cell(column, bench.seeds[0], some) for column in _tested(bench)]
+        require_inputs(own_grid(bench, bench.data), trials)
+
     def run(self, bench: Bench) -> None:
         """Try some more choices on each column; goes on with a study that was stopped."""
-        columns = quick.COLUMNS[-1:] if bench.quick else bench.columns or ("inter-5w1",)
-        for name in columns:
-            if name in COLUMNS:  # others are those of other recipes
-                for seed in bench.seeds:
-                    self._search(bench, column_named(name), seed)
+        for column in _tested(bench):
+            for seed in bench.seeds:
+                self._search(bench, column, seed)
 
     def takes(self, column: str, bench: Bench) -> bool:
         """Every column of the benchmarks; the quick form has one of its own."""
@@ -113,6 +118,12 @@ class GridSearch(Recipe):
         tables = [table for study in studies for table in _tables(study, scores)]
         remarks = [_remark(study) for study in studies]
         return Page(f"{_SETTING} {scores.described()}", tables, remarks)
+
+
+def _tested(bench: Bench) -> list[Column]:
+    """The columns that are searched for."""
+    names = quick.COLUMNS[-1:] if bench.quick else bench.columns or ("inter-5w1",)
+    return [column_named(name) for name in names if name in COLUMNS]  # or another recipe's
 
 
 def _setup(grid: Grid, made: Mapping[str, Any]) -> dict[str, str]:

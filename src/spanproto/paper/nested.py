@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from spanproto.experiments.cells import Grid
 from spanproto.experiments.columns import Column
-from spanproto.experiments.own_columns import OwnCell, run_own_cells
+from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper.own_grid import own_grid
 from spanproto.paper.page import Cell, Entry, Formatted, Page, Table, signed
@@ -38,12 +39,14 @@ _HEADING = ("", "flat: F1", "flat: P / R", "nested: F1", "nested: P / R", "gain 
 _KEYS = ("mentions", "flat_f1", "flat", "nested_f1", "nested", "gain")
 _SETTING = (
     "One model decoded flat (no shared word) and nested (one mention may lie within another). "
-    "5-way episodes; trained on one corpus, tested on the other, whose types are all new. A gold "
-    "mention is nested if it contains another or lies in one. A right prediction counts with its "
-    "gold mention; a wrong one with the nested mentions if it shares a word with one of them, with "
-    "the flat ones otherwise. So both decodings are held against the same two groups, which add up "
-    "to all mentions."
+    "{ways}-way episodes; trained on {trained}, tested on {tested}, whose types are all new. A "
+    "gold mention is nested if it contains another or lies in one. A right prediction counts with "
+    "its gold mention; a wrong one with the nested mentions if it shares a word with one of them, "
+    "with the flat ones otherwise. So both decodings are held against the same two groups, which "
+    "add up to all mentions."
 )
+_CORPORA = {"trained": "one corpus", "tested": "the other"}
+_SAMPLES = {"trained": "the bundled general sample", "tested": "the bundled biomedical one"}
 
 
 class NestedNER(Recipe):
@@ -53,17 +56,13 @@ class NestedNER(Recipe):
     title = "Nested NER"
     place = "An extension named in Section 4.5"
 
+    def require_inputs(self, bench: Bench) -> None:
+        """Both corpora, and an encoder."""
+        require_for_own_cells(*_grid_and_cells(bench))
+
     def run(self, bench: Bench) -> None:
         """Train on each corpus, and score both decodings on episodes of the other."""
-        columns = [QUICK] if bench.quick else COLUMNS
-        grid = own_grid(bench, SAMPLE if bench.quick else bench.data, EPISODES)
-        cells = [
-            _cell(column, seed, bench.quick)
-            for column in columns
-            if not bench.columns or column.name in bench.columns
-            for seed in bench.seeds
-        ]
-        run_own_cells(grid, cells, bench.workers)
+        run_own_cells(*_grid_and_cells(bench), bench.workers)
 
     def takes(self, column: str, bench: Bench) -> bool:
         """The columns of nested corpora alone."""
@@ -75,7 +74,9 @@ class NestedNER(Recipe):
         columns = [QUICK] if quick else COLUMNS
         tables = [_table(column, scores) for column in columns]
         remarks = [remark for column in columns for remark in _remarks(column, scores)]
-        return Page(f"{_SETTING} {scores.described()}", tables, remarks)
+        ways = columns[0].data["ways"]
+        setting = _SETTING.format(ways=ways, **(_SAMPLES if quick else _CORPORA))
+        return Page(f"{setting} {scores.described()}", tables, remarks)
 
 
 class PrecisionRecall(NamedTuple):
@@ -146,6 +147,16 @@ def column_named(tested: str, shots: int) -> Column:
 
 
 QUICK = _episodes(f"{_PREFIX}-sample-1", "general.json", "biomedical.json", 3, 1)
+
+
+def _grid_and_cells(bench: Bench) -> tuple[Grid, list[OwnCell]]:
+    cells = [
+        _cell(column, seed, bench.quick)
+        for column in ([QUICK] if bench.quick else COLUMNS)
+        if not bench.columns or column.name in bench.columns
+        for seed in bench.seeds
+    ]
+    return own_grid(bench, SAMPLE if bench.quick else bench.data, EPISODES), cells
 
 
 def _cell(column: Column, seed: int, quick: bool) -> OwnCell:

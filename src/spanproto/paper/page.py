@@ -11,8 +11,8 @@ from spanproto.paper.scores import NOT_RUN as NOT_RUN
 NO_DATA = "no data"
 _MINUS, _NONE = "\N{MINUS SIGN}", "\N{EN DASH}"
 QUICK = (
-    "QUICK FORM: a small encoder, a bundled sample and a handful of steps. It shows that the "
-    "recipe runs; none of its figures means anything."
+    "QUICK FORM: a small encoder, a bundled sample in place of each corpus and a handful of steps. "
+    "It shows that the recipe runs; none of its figures means anything."
 )
 
 

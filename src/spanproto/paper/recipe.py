@@ -66,6 +66,9 @@ class Recipe(ABC):
         """
         return []
 
+    def require_inputs(self, bench: Bench) -> None:  # noqa: B027
+        """Complain of what `run` lacks for what is to be measured yet; leaves no trace."""
+
     def run(self, bench: Bench) -> None:  # noqa: B027
         """Measure what is no cell, and leave it in files under `bench.folder`; go on, if stopped.
 

@@ -3,45 +3,64 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from spanproto.errors import ConfigError, nearest_name
 from spanproto.experiments.cells import Cell, Grid
-from spanproto.experiments.progress import fill
+from spanproto.experiments.progress import fill, require_for_cells
 from spanproto.experiments.setups import refuse_other_setup
 from spanproto.extras import optional
-from spanproto.paper.quick import shortened
+from spanproto.paper.quick import shortened, write_sample
 from spanproto.paper.recipe import Bench, Recipe
 from spanproto.paper.scores import Scores
 
 
-def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> list[Exception]:
+class Outcome(NamedTuple):
+    """The recipes that had what they need, and what went wrong: a recipe or a cell of one."""
+
+    ran: list[Recipe]
+    failures: list[Exception]
+
+
+def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> Outcome:
     """Measure what is missing, with a progress bar; what is there is not measured again.
 
-    Returns what went wrong on the way: one recipe or cell that fails lets the others go on.
+    One recipe or cell that fails lets the others go on.
     """
     for recipe in recipes:
         for module, extra in recipe.needs.items():
             optional(module, extra)
-    cells = _wanted(recipes, bench)
+    _refuse_unknown(recipes, bench)
     grid = Grid(bench.data, bench.encoder, bench.folder / "cells", device=bench.device)
     if bench.quick:
-        cells = [shortened(cell) for cell in cells]
         grid = replace(grid, runs=bench.folder / "runs", limit=2, quick=True)
-    todo = missing(merged(cells), grid, bench.scores)
-    failures: list[Exception] = []
-    measures: list[Callable[[], None]] = [partial(fill, grid, todo, bench.workers)]
-    measures += [partial(recipe.run, bench) for recipe in recipes]
+    ran: list[Recipe] = []
+    todo: list[Cell] = []
+    failures: dict[str, Exception] = {}  # by what they say, which is said once
+    for recipe in recipes:
+        try:
+            left = missing(merged(_wanted(recipe, bench)), grid, bench.scores)
+            require_for_cells(grid, left)
+            recipe.require_inputs(bench)
+        except Exception as error:
+            failures.setdefault(str(error), error)
+        else:
+            ran.append(recipe)
+            todo += left
+    if bench.quick and ran:
+        write_sample(bench.data)
+    measures: list[Callable[[], None]] = [partial(fill, grid, merged(todo), bench.workers)]
+    measures += [partial(recipe.run, bench) for recipe in ran]
     for measure in measures:
         try:
             measure()
         except Exception as error:
-            failures.append(error)
-    return failures
+            failures.setdefault(str(error), error)
+    return Outcome(ran, list(failures.values()))
 
 
-def _wanted(recipes: Sequence[Recipe], bench: Bench) -> list[Cell]:
-    """The recipes' cells of the columns and systems asked for, each of which must be there."""
+def _refuse_unknown(recipes: Sequence[Recipe], bench: Bench) -> None:
+    """Complain of columns and systems asked for that no recipe has."""
     cells = [cell for recipe in recipes for cell in recipe.cells(bench)]
     names = ", ".join(recipe.name for recipe in recipes)
     for column in bench.columns:
@@ -52,9 +71,13 @@ def _wanted(recipes: Sequence[Recipe], bench: Bench) -> list[Cell]:
         if system not in systems:
             hint = nearest_name(system, systems) if systems else "leave --systems out"
             raise ConfigError(f"--systems: {names} trains no system {system!r}; {hint}")
+
+
+def _wanted(recipe: Recipe, bench: Bench) -> list[Cell]:
+    """The recipe's cells of the columns and systems asked for, short ones in the quick form."""
     return [
-        cell
-        for cell in cells
+        shortened(cell) if bench.quick else cell
+        for cell in recipe.cells(bench)
         if (not bench.systems or cell.system in bench.systems)
         and (not bench.columns or cell.column in bench.columns)
     ]

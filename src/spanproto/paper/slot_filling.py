@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
+from typing import NamedTuple
 
 from spanproto.data.formats import write_episodes
 from spanproto.data.types import Sentence
@@ -18,7 +19,7 @@ from spanproto.experiments.cells import Grid
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.domains import domain_episode, read_domains
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
-from spanproto.experiments.setups import read_score_file
+from spanproto.experiments.setups import read_score_file, require_encoder
 from spanproto.paper.comparison import seed_means
 from spanproto.paper.own_grid import own_grid, own_runs
 from spanproto.paper.page import NOT_RUN, Entry, Page, Table, signed
@@ -41,26 +42,23 @@ class SlotFilling(Recipe):
     title = "Slot filling"
     place = "Future work in Section 5"
 
+    def require_inputs(self, bench: Bench) -> None:
+        """Data in domains, of which an episode can be drawn, and an encoder."""
+        plan = _plan(bench)
+        unmeasured = plan.unmeasured()
+        for shots in unmeasured:
+            for domain, sentences in plan.domains.items():
+                domain_episode(sentences, shots, 1, 0, domain)
+        if unmeasured:
+            require_encoder(bench.encoder)
+
     def run(self, bench: Bench) -> None:
         """Draw the episodes of each domain; then for each train on the others and test on it."""
-        domains = _domains(bench)
-        digest = _digest(domains)
-        grid = own_grid(bench, own_runs(bench) / _PREFIX / digest)
-        cells = {
-            shots: [
-                _cell(column, shots, seed, bench.quick)
-                for column in _columns(sorted(domains), shots)
-                if not bench.columns or column.name in bench.columns
-                for seed in bench.seeds
-            ]
-            for shots in (SHOTS[:1] if bench.quick else SHOTS)
-        }
-        for shots, wanted in cells.items():
-            for own in wanted:
-                _refuse_other_data(grid, own, digest)
-            if any(grid.missing(own.cell) for own in wanted):
-                _write_episodes(domains, grid.data, shots, bench.quick)
-        run_own_cells(grid, [own for wanted in cells.values() for own in wanted], bench.workers)
+        plan = _plan(bench)
+        for shots in plan.unmeasured():
+            _write_episodes(plan.domains, plan.grid.data, shots, bench.quick)
+        cells = [own for wanted in plan.cells.values() for own in wanted]
+        run_own_cells(plan.grid, cells, bench.workers)
 
     def takes(self, column: str, bench: Bench) -> bool:
         """A column for each domain of the data and each number of examples."""
@@ -79,6 +77,42 @@ class SlotFilling(Recipe):
                 tables.append(Table(heading, _with_mean(rows), f"{shots}-shot"))
                 remarks += _remarks(rows, shots)
         return Page(f"{_setting(scores.quick)} {scores.described()}", tables, remarks)
+
+
+class _Plan(NamedTuple):
+    """What is to be run on which data."""
+
+    domains: dict[str, list[Sentence]]
+    grid: Grid
+    cells: dict[int, list[OwnCell]]  # by the number of examples
+
+    def unmeasured(self) -> list[int]:
+        """The numbers of examples for which something has not been measured yet."""
+        return [
+            shots
+            for shots, wanted in self.cells.items()
+            if any(self.grid.missing(own.cell) for own in wanted)
+        ]
+
+
+def _plan(bench: Bench) -> _Plan:
+    """The cells that are asked for; complains of scores of other data."""
+    domains = _domains(bench)
+    digest = _digest(domains)
+    grid = own_grid(bench, own_runs(bench) / _PREFIX / digest)
+    cells = {
+        shots: [
+            _cell(column, shots, seed, bench.quick)
+            for column in _columns(sorted(domains), shots)
+            if not bench.columns or column.name in bench.columns
+            for seed in bench.seeds
+        ]
+        for shots in (SHOTS[:1] if bench.quick else SHOTS)
+    }
+    for wanted in cells.values():
+        for own in wanted:
+            _refuse_other_data(grid, own, digest)
+    return _Plan(domains, grid, cells)
 
 
 def _setting(quick: bool) -> str:
