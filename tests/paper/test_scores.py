@@ -22,9 +22,9 @@ from spanproto.paper.sweeps import Best, Series, best_settings, columns_with, sw
 
 CONFIG = {
     "encoder": {"name": "models/tiny"},
-    "extractor": {"threshold": 0.5},
-    "classifier": {"reject": False},
-    "objective": {"extractor_steps": 100, "extractor_data": "support+query"},
+    "extractor": {"threshold": 0.5, "loss": "two-sided"},
+    "classifier": {"reject": False, "projection": "linear"},
+    "objective": {"extractor_steps": 100, "extractor_data": "support+query", "negatives": 0.3},
 }
 
 
@@ -139,10 +139,12 @@ def test_leaving_a_part_out_costs_something_there_and_here(tmp_path: Path) -> No
     (full, _, classifier, margin) = ABLATION.page(Scores(tmp_path)).remarks
     assert full.startswith("SpanProto: 13.4 points below the published figure; ")
     assert classifier.startswith(
-        "w/o mention classifier (K-means): costs 48.0 points in the paper and costs 10.0 points "
+        "w/o mention classifier (K-means): on INTER 5-way 1~2-shot it costs 48.0 points in the "
+        "paper and costs 10.0 points "
     )
     assert margin.startswith(
-        "w/o margin-based learning: costs 5.3 points in the paper and gains 1.0 points here, "
+        "w/o margin-based learning: on INTER 5-way 1~2-shot it costs 5.3 points in the paper and "
+        "gains 1.0 points here, "
         "beside the model that rejects beyond r, and costs 1.0 points beside the first row; F1 is "
         "9.1 points below the published figure; neither the loss nor the rejection is there"
     )
@@ -177,6 +179,8 @@ def test_the_row_of_spanproto_says_all_that_differs(tmp_path: Path) -> None:
     plain, fitted = RECIPES["fewnerd"].page(Scores(tmp_path)).remarks
     assert "T = unknown (2000 in the paper), T' = 100 (200), theta = 0.50 (0.80)" in plain
     assert "nothing is rejected (beyond r = 3)" in plain
+    assert "the span loss is two-sided (one sum), words are projected by a linear layer" in plain
+    assert "a step sees 30% of the spans apart from entities (all)" in plain
     assert "the extractor learns from query sentences, too" in plain
     assert "+3.0 points on average beside SpanProto as trained" in fitted
 
@@ -203,16 +207,20 @@ def test_the_best_of_a_whole_sweep_stands_beside_the_paper_s(tmp_path: Path) -> 
     assert chosen.startswith(
         "News (CoNLL-03) 1-shot, r = 3: 10.0 points below the published figure; "
     )
-    assert "the best r is 2 and 4 alike (F1 40.00) here, and the best r is 2 in the paper" in best
+    assert "the best r is 2 and 4 alike (F1 40.00) here, and in the paper's average it is 2" in best
 
 
 def test_what_rejection_does_is_seen_with_the_same_weights(tmp_path: Path) -> None:
     for margin in range(1, 7):
         put(tmp_path, f"paper/cells/news-1/margin-{margin}", 30.0 + margin)
-        put(tmp_path, f"paper/cells/news-1/margin-{margin}-kept", 30.5 + margin)
+        put(tmp_path, f"paper/cells/news-1/margin-{margin}-kept", 30.5 + 0.9 * margin)
     chosen, best = Margin().page(Scores(tmp_path)).remarks
-    assert "with the same weights, rejection changes F1 by −0.50" in chosen
-    assert "(F1 36.00) here, where the same weights have 36.50 with nothing rejected" in best
+    assert "with the same weights, rejection changes F1 by −0.20" in chosen
+    assert "(F1 36.00) here, and in the paper's average it is 2; with the same weights" in best
+    assert "changes F1 by +0.10 at best, r = 6, so that what lies between the larger r is" in best
+    put(tmp_path, "paper/cells/news-1/margin-4-kept", 31.0)
+    _, best = Margin().page(Scores(tmp_path)).remarks
+    assert "changes F1 by +3.00 at best, r = 4; how far spans lie" in best
 
 
 def test_all_points_of_a_curve_are_of_the_same_seeds(tmp_path: Path) -> None:
@@ -257,7 +265,26 @@ def test_curves_say_where_they_are_highest_once_they_are_whole(tmp_path: Path) -
     put(tmp_path, "paper/cells/wiki-1/theta-0.50", 14.0, extraction=found)
     (remark,) = HyperParameters().page(Scores(tmp_path)).remarks
     assert "the best theta is 0.50 (F1 14.00) here" in remark
-    assert "where 0.80 has 13.33 here; the two-sided loss" in remark
+    assert "best at 0.80 to 0.85, which has 13.33 here; the paper's curve is a mean" in remark
+    put(tmp_path, "paper/cells/wiki-1/theta-0.85", 15.0, extraction=found)
+    (remark,) = HyperParameters().page(Scores(tmp_path)).remarks
+    assert remark.endswith("0.85 (F1 15.00) here, and in the paper it is best at 0.80 to 0.85.")
+
+
+def test_a_point_of_other_weights_than_the_rest_of_its_curve_is_told(tmp_path: Path) -> None:
+    for theta, name in THRESHOLDS.items():
+        model = {"config": CONFIG, "origin": {"time": "19:41" if theta == "0.50" else "19:51"}}
+        place = f"paper/cells/wiki-1/{name}"
+        put(tmp_path, place, 13.0, extraction={"f1": 20.0}, model=model)
+    *_, told = HyperParameters().page(Scores(tmp_path)).remarks
+    assert "the point(s) at 0.50 are of another training" in told
+
+
+def test_shots_are_compared_with_the_same_seeds(tmp_path: Path) -> None:
+    for column, f1, seed in (("news-1", 20.0, 12), ("news-1", 90.0, 21), ("news-5", 50.0, 12)):
+        put(tmp_path, f"baselines/{column}/matching-network", f1, seed)
+    (remark,) = RECIPES["crossdomain"].page(Scores(tmp_path)).remarks
+    assert "by +0.4 on average in the paper and by +30.0 here, with the same seeds" in remark
 
 
 def test_a_picture_is_drawn_of_any_column_that_was_run_with_the_spread_of_its_seeds(

@@ -12,6 +12,7 @@ from spanproto.paper import published
 from spanproto.paper.comparison import (
     Row,
     averages,
+    column_title,
     comparison,
     comparison_table,
     differences,
@@ -63,7 +64,7 @@ _DECISION = (
     "Whatever has an extractor takes the spans above its threshold of 0.50, and rejects none for "
     "its distance unless the row says so. Without an extractor, words are labelled, or all short "
     "spans are scored by their distance to the prototypes. Labelling words has no fine-tuning, as "
-    "ProtoBERT has none."
+    "ProtoBERT has none. What leaving a part out costs is taken from the seeds that both rows have."
 )
 _WHY = {
     PLAIN: "no span is rejected here, and the candidates are the extractor's own",
@@ -154,15 +155,15 @@ def _costs(
     own, here = figures.get(name, {}), _cost_here(scores, full, name, columns)
     if not here:
         return ""
-    there = [figures[PLAIN][column] - own[column] for column in here if column in own]
-    paper = f"{_cost(fmean(there))} in the paper and " if there else ""
-    number = f" (mean of {len(here)} columns)" if len(here) > 1 else ""
-    said = f"{paper}{_cost(fmean(here.values()))} here{number}"
-    if full != REJECTING:
-        return said
-    beside = f"{said}, beside the model that rejects beyond r"
-    alone = _cost_here(scores, PLAIN, name, columns)
-    return f"{beside}, and {_cost(fmean(alone.values()))} beside the first row" if alone else beside
+    there = {column: figures[PLAIN][column] - own[column] for column in here if column in own}
+    alone = _cost_here(scores, PLAIN, name, columns) if full == REJECTING else {}
+    said = []
+    for column, points in here.items():
+        paper = f"{_cost(there[column])} in the paper and " if column in there else ""
+        beside = ", beside the model that rejects beyond r" if full == REJECTING else ""
+        also = f", and {_cost(alone[column])} beside the first row" if column in alone else ""
+        said.append(f"on {column_title(column)} it {paper}{_cost(points)} here{beside}{also}")
+    return "; ".join(said)
 
 
 def _cost_here(scores: Scores, full: str, name: str, columns: Sequence[str]) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """The margin r: trained and scored with each value."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from spanproto.experiments.cells import Cell
@@ -16,7 +17,7 @@ from spanproto.paper.comparison import (
 from spanproto.paper.page import Cell as Shown
 from spanproto.paper.page import Entry, Page, Table, signed
 from spanproto.paper.recipe import Bench, Recipe
-from spanproto.paper.repeats import repeated
+from spanproto.paper.repeats import SMALL, repeated
 from spanproto.paper.scores import F1, Scores
 from spanproto.paper.sweeps import (
     Series,
@@ -95,6 +96,20 @@ def _table(scores: Scores, column: str) -> Table:
     return replace(measured, rows=rows, title=column_title(column))
 
 
+def _rejection(rejected: Mapping[str, float], kept: Mapping[str, float]) -> str:
+    """What rejecting by each r is worth with the same weights, where that is known."""
+    gains = {margin: rejected[margin] - figure for margin, figure in kept.items()}
+    if len(gains) < len(rejected):
+        return _WHY
+    most = max(gains, key=gains.__getitem__)
+    said = (
+        f"with the same weights, rejection changes F1 by {signed(gains[most])} at best, r = {most}"
+    )
+    if gains[most] < SMALL:
+        return f"{said}, so that what lies between the larger r is another training"
+    return f"{said}; {_WHY}"
+
+
 def _beside(cell: Shown, figure: float) -> Shown:
     return cell._replace(published=figure) if isinstance(cell, Entry) else cell
 
@@ -114,10 +129,6 @@ def _remarks(column: str, table: Table) -> list[str]:
             margin: figures[group_of(column)] for margin, figures in published.MARGIN.items()
         }
         paper = max(by_group, key=by_group.__getitem__)
-        own = [kept[setting] for setting in best.settings if setting in kept]
-        beside = f", where the same weights have {own[0]:.2f} with nothing rejected" if own else ""
-        found.append(
-            f"{title}: {best.said_of('r')} here{beside}, and the best r is {paper} in the paper's "
-            f"average; {_WHY}."
-        )
+        said = f"{title}: {best.said_of('r')} here, and in the paper's average it is {paper}"
+        found.append(f"{said}; {_rejection(measured_settings(table, _REJECTED), kept)}.")
     return found

@@ -153,7 +153,6 @@ def _remark(placed: "PlacedSpans") -> str:
     return (
         "The paper says that types cluster within circles of radius 2 and that most false "
         f"positives lie outside. Here r is {placed.radius:g}, as in training, and "
-        f"{' and '.join(outside)} lie farther than r from the prototype of their type: the "
-        "margin loss keeps what is no mention away from the prototypes of the types of training, "
-        "and for new types nothing does."
+        f"{' and '.join(outside)} lie farther than r from the prototype of their type. These types "
+        "are new: the margin loss has kept what is no mention away from prototypes of others."
     )
