@@ -48,6 +48,38 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     assert left_in(tmp_path) == []
 
 
+@pytest.mark.parametrize("quick", [["--quick"], []])
+def test_a_recipe_that_runs_nothing_has_no_columns_and_systems(
+    quick: list[str], tmp_path: Path
+) -> None:
+    def said(*arguments: str) -> str:
+        return refused(spanproto("paper", "drawings", *quick, *arguments, "-o", tmp_path))
+
+    assert "drawings trains no system 'foo'; leave --systems out" in said("--systems", "foo")
+    assert "there is no column 'foo'" in said("--columns", "foo")
+    assert "'news-1' is no column that drawings can" in said("--columns", "news-1")
+    assert left_in(tmp_path) == []
+    assert spanproto("paper", "drawings", *quick, "-o", tmp_path).returncode == 0
+    assert {path.suffix for path in left_in(tmp_path) if path.is_file()} == {".md", ".json"}
+
+
+@pytest.mark.parametrize("name", MEASURING)
+@pytest.mark.parametrize(
+    ("device", "complaint"), [("foo", "device 'foo' is not"), ("cuda", "no usable GPU")]
+)
+def test_a_device_that_cannot_be_had_is_refused(
+    name: str, device: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    data, output = tmp_path / "data", tmp_path / "results"
+    write_sample(data)
+    full = ("--data", data, "--encoder", ENCODER)
+    for form in (("--quick",), full):
+        command = ("paper", name, "drawings", "--report", *form, "--device", device, "-o", output)
+        assert complaint in refused(spanproto(*command))
+    assert left_in(output) == []
+
+
 def test_columns_may_be_those_of_one_of_the_recipes(tmp_path: Path) -> None:
     nested = ("--columns", "nested-sample-1", "--systems", "none")
     said = refused(spanproto("paper", "fewnerd", "nested", "--quick", *nested, "-o", tmp_path))
