@@ -7,11 +7,21 @@ import pytest
 from command import refused, spanproto
 
 from spanproto.experiments import cells
+from spanproto.experiments.columns import column_named
 from spanproto.paper import RECIPES, running
 from spanproto.paper.quick import ENCODER, write_sample
 
 MEASURING = [name for name, recipe in RECIPES.items() if recipe.reads_data]
 TRAINING = [name for name in MEASURING if RECIPES[name].trains]
+SEEN = {
+    "episodes": 1,
+    "words": ["London", "calls"],
+    "probabilities": [[0.9, 0.1], [None, 0.1]],
+    "labelled": [[0, 1, "location-GPE"]],
+    "found": [],
+    "column": "inter-5w1",
+    "provenance": {"seed": 12, "hardware": {"gpu": None, "cpu": "CPU"}},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -142,15 +152,35 @@ def test_the_recipes_that_have_their_data_are_run(tmp_path: Path, tiny_encoder: 
     assert "Nested NER".upper() not in done.stdout
 
 
+def test_a_recipe_that_fails_with_nothing_measured_has_no_page(tmp_path: Path) -> None:
+    data, output = tmp_path / "data", tmp_path / "results"
+    corpus = data / column_named("news-1").test_file
+    corpus.parent.mkdir(parents=True)
+    corpus.write_text("{")
+    there = ("--report", "--data", data, "-o", output)
+    assert corpus.name in refused(spanproto("paper", "datasets", *there))
+    assert left_in(output) == []
+    done = spanproto("paper", "drawings", "datasets", *there)
+    assert done.returncode == 2
+    assert corpus.name in done.stderr
+    assert {path.name for path in (output / "paper").iterdir()} == {"drawings.md", "drawings.json"}
+
+
 def test_a_recipe_that_has_half_of_its_data_shows_that_half(
     tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, output = tmp_path / "data", tmp_path / "results"
     write_sample(data)
     filled: list[str] = []
-    monkeypatch.setattr(
-        running, "fill", lambda grid, todo, workers: filled.extend(cell.column for cell in todo)
-    )
+
+    def look(grid: cells.Grid, todo: list[cells.Cell], workers: int) -> None:
+        for cell in todo:
+            filled.append(cell.column)
+            path = grid.file(cell, cell.scorings[0])
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps(SEEN))
+
+    monkeypatch.setattr(running, "fill", look)
     there = ("--data", data, "--encoder", tiny_encoder, "-o", output)
     done = spanproto("paper", "boundary-matrix", *there)
     assert done.returncode == 2

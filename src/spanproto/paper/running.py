@@ -16,7 +16,7 @@ from spanproto.paper.scores import Scores
 
 
 class Outcome(NamedTuple):
-    """The recipes that had what they need, and what went wrong: a recipe or a cell of one."""
+    """The recipes that have something to show, and what went wrong: a recipe or a cell of one."""
 
     ran: list[Recipe]
     failures: list[Exception]
@@ -59,7 +59,15 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> Outcome:
             measure()
         except Exception as error:
             failures.setdefault(str(error), error)
+    if failures:
+        ran = [recipe for recipe in ran if not recipe.reads_data or _measured(recipe, bench)]
     return Outcome(ran, list(failures.values()))
+
+
+def _measured(recipe: Recipe, bench: Bench) -> bool:
+    """Whether the page of the recipe would have anything to show that was measured."""
+    recipe.page(scores := bench.scores)
+    return bool(scores.sources)
 
 
 def _refuse_unknown(recipes: Sequence[Recipe], bench: Bench) -> None:
