@@ -7,11 +7,21 @@ import pytest
 from command import refused, spanproto
 
 from spanproto.experiments import cells
+from spanproto.experiments.columns import column_named
 from spanproto.paper import RECIPES, running
 from spanproto.paper.quick import ENCODER, write_sample
 
 MEASURING = [name for name, recipe in RECIPES.items() if recipe.reads_data]
 TRAINING = [name for name in MEASURING if RECIPES[name].trains]
+SEEN = {
+    "episodes": 1,
+    "words": ["London", "calls"],
+    "probabilities": [[0.9, 0.1], [None, 0.1]],
+    "labelled": [[0, 1, "location-GPE"]],
+    "found": [],
+    "column": "inter-5w1",
+    "provenance": {"seed": 12, "hardware": {"gpu": None, "cpu": "CPU"}},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +56,38 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     assert "--seeds: ',' names none" in said(*there, "--seeds", ",")
     assert "has no inter-5w5, but" in said("margin", "--quick", "--columns", "inter-5w5")
     assert left_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("quick", [["--quick"], []])
+def test_a_recipe_that_runs_nothing_has_no_columns_and_systems(
+    quick: list[str], tmp_path: Path
+) -> None:
+    def said(*arguments: str) -> str:
+        return refused(spanproto("paper", "drawings", *quick, *arguments, "-o", tmp_path))
+
+    assert "drawings trains no system 'foo'; leave --systems out" in said("--systems", "foo")
+    assert "there is no column 'foo'" in said("--columns", "foo")
+    assert "'news-1' is no column that drawings can" in said("--columns", "news-1")
+    assert left_in(tmp_path) == []
+    assert spanproto("paper", "drawings", *quick, "-o", tmp_path).returncode == 0
+    assert {path.suffix for path in left_in(tmp_path) if path.is_file()} == {".md", ".json"}
+
+
+@pytest.mark.parametrize("name", MEASURING)
+@pytest.mark.parametrize(
+    ("device", "complaint"), [("foo", "device 'foo' is not"), ("cuda", "no usable GPU")]
+)
+def test_a_device_that_cannot_be_had_is_refused(
+    name: str, device: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    data, output = tmp_path / "data", tmp_path / "results"
+    write_sample(data)
+    full = ("--data", data, "--encoder", ENCODER)
+    for form in (("--quick",), full):
+        command = ("paper", name, "drawings", "--report", *form, "--device", device, "-o", output)
+        assert complaint in refused(spanproto(*command))
+    assert left_in(output) == []
 
 
 def test_columns_may_be_those_of_one_of_the_recipes(tmp_path: Path) -> None:
@@ -110,15 +152,35 @@ def test_the_recipes_that_have_their_data_are_run(tmp_path: Path, tiny_encoder: 
     assert "Nested NER".upper() not in done.stdout
 
 
+def test_a_recipe_that_fails_with_nothing_measured_has_no_page(tmp_path: Path) -> None:
+    data, output = tmp_path / "data", tmp_path / "results"
+    corpus = data / column_named("news-1").test_file
+    corpus.parent.mkdir(parents=True)
+    corpus.write_text("{")
+    there = ("--report", "--data", data, "-o", output)
+    assert corpus.name in refused(spanproto("paper", "datasets", *there))
+    assert left_in(output) == []
+    done = spanproto("paper", "drawings", "datasets", *there)
+    assert done.returncode == 2
+    assert corpus.name in done.stderr
+    assert {path.name for path in (output / "paper").iterdir()} == {"drawings.md", "drawings.json"}
+
+
 def test_a_recipe_that_has_half_of_its_data_shows_that_half(
     tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, output = tmp_path / "data", tmp_path / "results"
     write_sample(data)
     filled: list[str] = []
-    monkeypatch.setattr(
-        running, "fill", lambda grid, todo, workers: filled.extend(cell.column for cell in todo)
-    )
+
+    def look(grid: cells.Grid, todo: list[cells.Cell], workers: int) -> None:
+        for cell in todo:
+            filled.append(cell.column)
+            path = grid.file(cell, cell.scorings[0])
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps(SEEN))
+
+    monkeypatch.setattr(running, "fill", look)
     there = ("--data", data, "--encoder", tiny_encoder, "-o", output)
     done = spanproto("paper", "boundary-matrix", *there)
     assert done.returncode == 2

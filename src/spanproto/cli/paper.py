@@ -65,9 +65,12 @@ def paper(
     failures: list[Exception] = []
     if quick:
         _refuse_mixture(results, None, quick=True)
-    if not draw_only and any(recipe.reads_data for recipe in recipes):
+    if recipes and not draw_only:
         from spanproto.paper.running import run_recipes
 
+        reads_data = any(recipe.reads_data for recipe in recipes)
+        if reads_data and not quick:
+            data = _required(data)
         bench = _quick_bench(results, encoder) if quick else _bench(data, results, encoder)
         bench = replace(
             bench,
@@ -81,7 +84,8 @@ def paper(
             bench = replace(bench, seeds=tuple(numbers))
         _refuse_unknown_columns(recipes, bench)
         trained_with = bench.encoder if any(recipe.trains for recipe in recipes) else None
-        _refuse_mixture(results, trained_with, quick=quick)
+        if reads_data:
+            _refuse_mixture(results, trained_with, quick=quick)
         try:
             recipes, failures = run_recipes(recipes, bench)
         except KeyboardInterrupt:
@@ -110,15 +114,19 @@ def _extent(recipe: "Recipe") -> str:
     return f"{len(cells)} on {shown}"
 
 
-def _bench(data: Path | None, results: Path, encoder: str | None) -> "Bench":
-    from spanproto.paper.recipe import Bench
-
+def _required(data: Path | None) -> Path:
     if data is None:
         raise ConfigError(
             "a recipe needs the corpora: give --data DIR, or --quick for a bundled sample, or "
             "--draw-only to write from what was measured before"
         )
-    return Bench(data, encoder or "bert-base-uncased", results)
+    return data
+
+
+def _bench(data: Path | None, results: Path, encoder: str | None) -> "Bench":
+    from spanproto.paper.recipe import Bench
+
+    return Bench(data or Path(), encoder or "bert-base-uncased", results)
 
 
 def _quick_bench(results: Path, encoder: str | None) -> "Bench":

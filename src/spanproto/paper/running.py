@@ -16,7 +16,7 @@ from spanproto.paper.scores import Scores
 
 
 class Outcome(NamedTuple):
-    """The recipes that had what they need, and what went wrong: a recipe or a cell of one."""
+    """The recipes that have something to show, and what went wrong: a recipe or a cell of one."""
 
     ran: list[Recipe]
     failures: list[Exception]
@@ -27,10 +27,13 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> Outcome:
 
     One recipe or cell that fails lets the others go on.
     """
+    from spanproto.training.distributed import choose_device
+
     for recipe in recipes:
         for module, extra in recipe.needs.items():
             optional(module, extra)
     _refuse_unknown(recipes, bench)
+    choose_device(bench.device)
     grid = Grid(bench.data, bench.encoder, bench.folder / "cells", device=bench.device)
     if bench.quick:
         grid = replace(grid, runs=bench.folder / "runs", limit=2, quick=True)
@@ -47,7 +50,7 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> Outcome:
         else:
             ran.append(recipe)
             todo += left
-    if bench.quick and ran:
+    if bench.quick and any(recipe.reads_data for recipe in ran):
         write_sample(bench.data)
     measures: list[Callable[[], None]] = [partial(fill, grid, merged(todo), bench.workers)]
     measures += [partial(recipe.run, bench) for recipe in ran]
@@ -56,7 +59,15 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> Outcome:
             measure()
         except Exception as error:
             failures.setdefault(str(error), error)
+    if failures:
+        ran = [recipe for recipe in ran if not recipe.reads_data or _measured(recipe, bench)]
     return Outcome(ran, list(failures.values()))
+
+
+def _measured(recipe: Recipe, bench: Bench) -> bool:
+    """Whether the page of the recipe would have anything to show that was measured."""
+    recipe.page(scores := bench.scores)
+    return bool(scores.sources)
 
 
 def _refuse_unknown(recipes: Sequence[Recipe], bench: Bench) -> None:
