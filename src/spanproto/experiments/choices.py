@@ -158,6 +158,25 @@ RETRAINED = {  # from the setting of the tables
         {**_WORDS_LEARNED, **CHOICES["rotary"].model},
         words=True,
     ),
+    "tables-words-slower": Choice(
+        "or trained at half the rate", _WORDS_LEARNED, {"learning_rate": 2.5e-5}, words=True
+    ),
+    "tables-words-faster": Choice(
+        "or trained at twice the rate", _WORDS_LEARNED, {"learning_rate": 1e-4}, words=True
+    ),
+    "tables-words-batch": Choice(
+        "or trained on twice as many episodes a step",
+        _WORDS_LEARNED,
+        {"episodes_per_step": 8},
+        words=True,
+    ),
+    "tables-words-all-layers": Choice(
+        "or all layers tuned, at half the rate",
+        _WORDS_LEARNED,
+        adaptation=CHOICES["all-layers"].adaptation,
+        rate=CHOICES["all-layers"].rate,
+        words=True,
+    ),
 }
 TITLES = {
     **{name: choice.title for name, choice in CHOICES.items()},
@@ -206,15 +225,10 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
     cells["tables"] = replace(table, scorings=(*of_tables.values(), *with_words))
     for key, choice in RETRAINED.items():
         if choice.protocol in (None, COLUMNS[name].protocol):
-            names = {key: "tables"}
+            rescored = [_rescored(of_tables["tables"], key, choice)]
             if key in NOT_TUNED:
-                names[NOT_TUNED[key]] = "tables-fitted"
-            rescored = [
-                _with_words(of_tables[there], here)
-                if choice.words
-                else replace(of_tables[there], name=here)
-                for here, there in names.items()
-            ]
+                untuned = replace(choice, adaptation=None)
+                rescored.append(_rescored(of_tables["tables-fitted"], NOT_TUNED[key], untuned))
             cells[key] = table.retrained(
                 key, choice.model, choice.training, rescored, data=choice.data
             )
@@ -242,7 +256,8 @@ def _with_words(scored: Scoring, key: str) -> Scoring:
 
 
 def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:
-    scored = replace(scored, name=key, centred=choice.centred)
+    scored = _with_words(scored, key) if choice.words else replace(scored, name=key)
+    scored = replace(scored, centred=choice.centred)
     if choice.adaptation is None:
         scored = replace(scored, adaptation=None)
     else:
