@@ -10,6 +10,7 @@ from spanproto.experiments import cells
 from spanproto.experiments.columns import column_named
 from spanproto.paper import RECIPES, running
 from spanproto.paper.quick import ENCODER, write_sample
+from spanproto.paper.recipe import Bench
 
 MEASURING = [name for name, recipe in RECIPES.items() if recipe.reads_data]
 TRAINING = [name for name in MEASURING if RECIPES[name].trains]
@@ -216,3 +217,42 @@ def test_the_quick_form_does_not_stamp_what_was_measured_in_full(
     said = refused(spanproto("paper", *arguments, "--quick", "-o", tmp_path))
     assert "the two do not mix" in said
     assert [path for path in left_in(tmp_path) if path.is_file()] == [score]
+
+
+def test_an_output_that_is_a_file_is_refused_before_any_training(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("mine", "utf-8")
+    for form in (["--quick"], ["--data", str(tmp_path)], ["--draw-only"]):
+        assert "taken is a file; name a folder" in refused(
+            spanproto("paper", "margin", *form, "-o", taken)
+        )
+    assert taken.read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize("option", ["--columns=inter-5w1", "--systems=spanproto", "--seeds=12"])
+def test_drawing_takes_all_that_was_measured(option: str, tmp_path: Path) -> None:
+    said = refused(spanproto("paper", "margin", "--draw-only", option, "-o", tmp_path))
+    assert "--draw-only writes from all that was measured; leave out" in said
+    assert left_in(tmp_path) == []
+
+
+def test_systems_asked_for_alone_are_run_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run: list[str] = []
+    monkeypatch.setattr(running, "fill", lambda *_: run.append("cells"))
+    for recipe in ("nested", "boundary-matrix"):
+        monkeypatch.setattr(
+            type(RECIPES[recipe]), "run", lambda self, _: run.append(self.name), raising=True
+        )
+    names = ("fewnerd", "nested", "boundary-matrix")
+    spanproto("paper", *names, "--quick", "--systems", "protobert", "-o", tmp_path)
+    assert run == ["cells"]
+
+
+def test_the_nested_sentence_is_a_column_of_its_own(tiny_encoder: Path, tmp_path: Path) -> None:
+    recipe = RECIPES["boundary-matrix"]
+    bench = Bench(tmp_path, str(tiny_encoder), tmp_path, columns=("inter-5w1",), quick=True)
+    assert recipe.takes("nested-sample-1", bench)
+    recipe.run(bench)  # of Few-NERD alone: nothing of its own
+    assert left_in(tmp_path) == []

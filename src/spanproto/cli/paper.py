@@ -63,6 +63,13 @@ def paper(
     results = output or Path("runs/paper-quick" if quick else "results")
     recipes = [recipe_named(name) for name in (RECIPES if "all" in (names or ()) else names or ())]
     failures: list[Exception] = []
+    if results.exists() and not results.is_dir():
+        raise ConfigError(f"--output: {results} is a file; name a folder")
+    if draw_only and (columns or systems or seeds):
+        raise ConfigError(
+            "--draw-only writes from all that was measured; leave out --columns, --systems and "
+            "--seeds"
+        )
     if quick:
         _refuse_mixture(results, None, quick=True)
     if recipes and not draw_only:

@@ -180,7 +180,7 @@ def _cost_here(scores: Scores, full: str, name: str, columns: Sequence[str]) -> 
 def _cost(points: float) -> str:
     """In words; what training again may give is neither."""
     if abs(points) < SMALL:
-        return f"makes no difference to speak of ({signed(-points, 1)})"
+        return f"makes no difference to speak of ({signed(round(-points, 1) + 0.0, 1)})"
     return f"{'costs' if points >= 0 else 'gains'} {abs(points):.1f} points"
 
 
@@ -245,7 +245,7 @@ class AblationAverages(Recipe):
             f"(over four the paper has {_over_four()} in the order of its rows). "
             f"{_DECISION} {scores.described()}"
         )
-        found = _remarks(scores, in_detail, rows, [table, detail], SWEEP_COLUMNS)
+        found = _remarks(scores, in_detail, rows, [detail], SWEEP_COLUMNS)
         return Page(setting, [table, detail], found)
 
 

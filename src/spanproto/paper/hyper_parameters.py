@@ -43,8 +43,8 @@ _CHOSEN = {
 }
 _BEST = {"T'": ("200",), "theta": ("0.80", "0.85")}  # in the paper, by its text
 _WHY = (
-    "the paper's curve is a mean over the columns of INTER, with the paper's loss and T, and this "
-    "one is of a single column"
+    "the paper's curve is a mean over the columns of INTER, with its own encoder, loss and T, and "
+    "this one is of a single column"
 )
 
 
@@ -91,8 +91,8 @@ class HyperParameters(Recipe):
                 title = f"{column_title(column)}, {parameter} (T = {steps})"
                 table = sweep_table(scores, column, parameter, scorings, _SERIES)
                 tables.append(replace(table, title=title))
-                for series in (_CLASSIFIER, f"{_CLASSIFIER}, fine-tuned"):
-                    remarks += _remarks(table, column_title(column), parameter, series)
+                for series in _SERIES:
+                    remarks += _remarks(table, column_title(column), parameter, series.title)
                 if parameter == "theta":
                     remarks += _of_other_weights(scores, column)
             if parameter == "T'":
@@ -133,7 +133,7 @@ def _steps(scores: Scores, column: str, parameter: str) -> str:
 
 
 def _remarks(table: Table, where: str, parameter: str, series: str) -> list[str]:
-    """Where a curve of the whole system is highest, in the paper and here, once all is run."""
+    """Where a curve is highest, in the paper and here, once all is run."""
     best, figures = best_settings(table, series), measured_settings(table, series)
     if best is None:
         return []
@@ -145,7 +145,9 @@ def _remarks(table: Table, where: str, parameter: str, series: str) -> list[str]
     chance = (
         ", so that it may be chance" if parameter == "T'" and best.figure - there < SMALL else ""
     )
-    return [f"{said}, which has {there:.2f} here{chance}; {_WHY}."]
+    tuned = ", and fine-tuned" if series.endswith("fine-tuned") else ""
+    least = "at most " if len(papers) > 1 else ""
+    return [f"{said}, which has {least}{there:.2f} here{chance}; {_WHY}{tuned}."]
 
 
 def _of_other_weights(scores: Scores, column: str) -> list[str]:
@@ -162,22 +164,24 @@ def _of_other_weights(scores: Scores, column: str) -> list[str]:
 
 
 def _beside_main_tables(scores: Scores) -> list[str]:
-    """What the longer training of the curve over T' costs: the main tables' T' has both."""
-    steps = spanproto_cell(SWEEP_COLUMNS[0], SEEDS[0]).run
-    first = FIRST_STEPS[str(steps["model"]["objective"]["extractor_steps"])]
+    """How far the longer training of the curve over T' is from the main tables' with their T'."""
+    main_run = spanproto_cell(SWEEP_COLUMNS[0], SEEDS[0]).run
+    first = FIRST_STEPS[str(main_run["model"]["objective"]["extractor_steps"])]
     found = []
     for column in columns_with(scores, FIRST_STEPS.values()):
-        seeds = scores.common_seeds(column, (first, WHOLE))
-        longer, main = (scores.values(column, name, *F1, seeds=seeds) for name in (first, WHOLE))
-        if longer and main:
-            found.append(f"{fmean(main):.2f} and {fmean(longer):.2f} on {column_title(column)}")
+        seeds = scores.files(column, first).keys() & scores.files(column, WHOLE).keys()
+        if seeds:
+            figures = [
+                f"{fmean(scores.values(column, name, *F1, seeds=seeds)):.2f} "
+                f"(T = {steps_of(scores.read(column, name, seeds)) or 'unknown'})"
+                for name in (WHOLE, first)
+            ]
+            found.append(f"{' and '.join(figures)} on {column_title(column)}")
     if not found:
         return []
     return [
-        f"With the main tables' T' of {first.removeprefix('first-')}, their T of "
-        f"{steps['training']['steps']} and the {STEPS} steps of this curve give "
-        f"{', '.join(found)}: the longer training fits the training types, and the level of the "
-        "curve is to be read with that in mind."
+        f"With the main tables' T' of {first.removeprefix('first-')}, their T and that of this "
+        f"curve give {', '.join(found)}: the level of the curve is not that of the main tables."
     ]
 
 

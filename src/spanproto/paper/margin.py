@@ -40,7 +40,7 @@ _SETTING = (
     "Pooled micro F1. The paper has averages over the settings of a benchmark, which stand beside "
     "measured ones where all its columns have been run (`--columns`; without it "
     f"{' and '.join(SWEEP_COLUMNS)} are). In the tables of one column it has the figure of r = "
-    f"{_CHOSEN} alone, that of its main tables; see there where F1 is highest. The published "
+    f"{_CHOSEN} alone, that of its main tables. The published "
     "5-shot averages have OntoNotes in them, which has no 5-shot episodes here, so no difference "
     "is stated."
 )
@@ -106,7 +106,7 @@ def _rejection(rejected: Mapping[str, float], kept: Mapping[str, float]) -> str:
         f"with the same weights, rejection changes F1 by {signed(gains[most])} at best, r = {most}"
     )
     if gains[most] < SMALL:
-        return f"{said}, so that what lies between the larger r is another training"
+        return f"{said}, which may be chance"
     return f"{said}; {_WHY}"
 
 

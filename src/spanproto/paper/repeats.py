@@ -52,5 +52,5 @@ def other_training(
 
 def _trained(content: Mapping[str, Any]) -> str | None:
     """When the model behind a score was trained."""
-    time: str | None = content["model"].get("origin", {}).get("time")
+    time: str | None = (content["model"].get("origin") or {}).get("time")
     return time

@@ -53,7 +53,8 @@ def run_recipes(recipes: Sequence[Recipe], bench: Bench) -> Outcome:
     if bench.quick and any(recipe.reads_data for recipe in ran):
         write_sample(bench.data)
     measures: list[Callable[[], None]] = [partial(fill, grid, merged(todo), bench.workers)]
-    measures += [partial(recipe.run, bench) for recipe in ran]
+    if not bench.systems:  # of which all are cells
+        measures += [partial(recipe.run, bench) for recipe in ran]
     for measure in measures:
         try:
             measure()

@@ -106,7 +106,7 @@ _INTRODUCTION = """# The paper's tables and figures, published and measured
 
 `spanproto paper --report` writes this page from the JSON files in this folder, which name the
 command, commit, seed, data and hardware of each run. Published figures are those of Wang et al.
-(EMNLP 2022). A cell reads *published → measured (difference)*. Of figures with one seed, those of
-two trainings that are less than a point apart are as good as equal: trained again, with the same
-settings and the same seed, a model has been half a point different.
+(EMNLP 2022). A cell reads *published → measured (difference)*. A figure of one seed is
+uncertain: trained again, with the same settings and seed, a model has been half a point different,
+and other seeds change more, as the spreads say. Differences of less than a point are called none.
 """
