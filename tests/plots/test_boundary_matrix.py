@@ -55,6 +55,8 @@ def test_spans_that_begin_together_share_a_row() -> None:
     found = [Span(1, 4, "organisation"), Span(1, 2, "x"), Span(1, 2, "y")]
     axes = boundary_matrix_figure(WORDS, SCORES, found).axes[0]
     assert texts(axes) == {1: "x + y, organisation"}
+    axes = boundary_matrix_figure(WORDS, SCORES, found, found[:1]).axes[0]
+    assert texts(axes) == {1: "x + y (not labelled), organisation"}
 
 
 def reaches(spans: list[tuple[int, int]]) -> dict[str, list[tuple[float, float]]]:

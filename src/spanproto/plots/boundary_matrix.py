@@ -226,7 +226,10 @@ def _draw_words(axes: "Axes", words: Sequence[str]) -> None:
 
 
 def _row_types(found: Sequence[Span], labelled: Sequence[Span]) -> dict[int, str]:
-    """The types of the marks of each row that has any, from left to right."""
+    """The types of the marks of each row that has any, from left to right.
+
+    Where it is known what is labelled, they say what is missed or not labelled.
+    """
     types: dict[int, list[str]] = {}
     for start, end in _ranges(found, labelled):
         taken, true = (
@@ -237,6 +240,8 @@ def _row_types(found: Sequence[Span], labelled: Sequence[Span]) -> dict[int, str
             taken = f"{true} (missed)"
         elif true and taken != true:
             taken = f"{taken} (labelled {true})"
+        elif labelled and not true:
+            taken = f"{taken} (not labelled)"
         types.setdefault(start, []).append(taken)
     return {row: ", ".join(_counted(names)) for row, names in types.items()}
 
