@@ -47,3 +47,25 @@ def varied_episode(seed: int) -> Episode:
 
 def vocabulary() -> list[str]:
     return FILLERS + [name for names in NAMES.values() for name in names]
+
+
+UNEVEN = [  # episodes of which each lacks something
+    episode(3),
+    Episode(
+        ("river", "tool", "fruit"),  # the last without support
+        (
+            Sentence(("rivera", "of", "toola"), (Span(0, 3, "river"), Span(2, 3, "tool"))),
+            Sentence(("near", "metala", "today"), others=((1, 2),)),
+        ),
+        (
+            Sentence(("the", "toolb", "and", "fruita"), (Span(1, 2, "tool"), Span(3, 4, "fruit"))),
+            Sentence(("riverb", "toola"), (Span(0, 2, "river"), Span(1, 2, "tool"))),
+        ),
+        (("tool", "an old tool"),),
+    ),
+    Episode(  # all of its support is entities, so that there is no word of none
+        ("metal",),
+        (Sentence(("metala", "metalb"), (Span(0, 2, "metal"),)),),
+        (Sentence(("a", "metalc"), (Span(1, 2, "metal"),)),),
+    ),
+]

@@ -33,23 +33,6 @@ from spanproto.word_evidence import (
 
 TUNED = AdaptationConfig(steps=3, learning_rate=3e-3, dropout=False)
 WITH_WORDS = (*DEFAULT_EVIDENCE, "words")
-UNEVEN = [
-    synthetic.episode(3),
-    Episode(
-        ("river", "tool", "fruit"),  # the last without support
-        (
-            Sentence(("rivera", "of", "toola"), (Span(0, 3, "river"), Span(2, 3, "tool"))),
-            Sentence(("near", "metala", "today"), others=((1, 2),)),
-        ),
-        (Sentence(("the", "toolb", "was", "seen", "near", "riverb")), Sentence(("toola",))),
-        (("tool", "an old tool"),),
-    ),
-    Episode(  # all of it entities
-        ("metal",),
-        (Sentence(("metala", "metalb"), (Span(0, 2, "metal"),)),),
-        (Sentence(("a", "metalc")),),
-    ),
-]
 
 
 def weighing(model: SpanProto, weight: float, **settings: float) -> SpanProto:
@@ -118,11 +101,11 @@ def test_by_hand(tiny_model: SpanProto) -> None:
 def test_all_at_once_is_as_word_by_word(tiny_model: SpanProto) -> None:
     model = weighing(tiny_model, 0.5)
     compared = 0
-    for number, sentences in enumerate(judge(model, UNEVEN)):
+    for number, sentences in enumerate(judge(model, synthetic.UNEVEN)):
         for row, candidates in enumerate(sentences):
             for candidate in candidates:
                 place = (row, candidate.start, candidate.end)
-                expected = by_brute_force(model, UNEVEN, number, place)
+                expected = by_brute_force(model, synthetic.UNEVEN, number, place)
                 assert candidate.words == pytest.approx(expected, abs=1e-3)
                 compared += 1
     assert compared > 30
@@ -130,7 +113,7 @@ def test_all_at_once_is_as_word_by_word(tiny_model: SpanProto) -> None:
 
 def test_scores_count_the_words(tiny_model: SpanProto) -> None:
     model = weighing(tiny_model, 0.5, type_weight=0.3)
-    for sentences in judge(model, UNEVEN):
+    for sentences in judge(model, synthetic.UNEVEN):
         for candidate in (each for sentence in sentences for each in sentence):
             odds = log_odds(
                 torch.tensor(candidate.boundary_score),
@@ -144,7 +127,7 @@ def test_scores_count_the_words(tiny_model: SpanProto) -> None:
 
 def test_a_type_without_support_stays_out(tiny_model: SpanProto) -> None:
     for weight in (-3.0, 3.0):
-        for sentence in judge(weighing(tiny_model, weight), UNEVEN)[1]:
+        for sentence in judge(weighing(tiny_model, weight), synthetic.UNEVEN)[1]:
             for candidate in sentence:
                 assert candidate.words[2] == LEAST_LOG_PROBABILITY
                 assert candidate.scores[2] == 0
@@ -152,7 +135,7 @@ def test_a_type_without_support_stays_out(tiny_model: SpanProto) -> None:
 
 
 def test_nobody_waits_for_the_device(tiny_model: SpanProto) -> None:
-    support, query = (tiny_model.batch(UNEVEN, part) for part in ("support", "query"))
+    support, query = (tiny_model.batch(synthetic.UNEVEN, part) for part in ("support", "query"))
     spans = SpanPlaces(torch.tensor([0, 3]), torch.tensor([1, 0]), torch.tensor([3, 2]))
     with torch.no_grad():
         states, asked = (tiny_model.encode(batch).start for batch in (support, query))
@@ -169,7 +152,7 @@ def test_by_default_nothing_changes_and_nothing_is_computed(
     tiny_model: SpanProto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = weighing(tiny_model, 0.0)
-    asked = judge(model, UNEVEN, words=True)
+    asked = judge(model, synthetic.UNEVEN, words=True)
     assert all(c.words for sentences in asked for found in sentences for c in found)
 
     def never(*_: object) -> None:
@@ -177,7 +160,7 @@ def test_by_default_nothing_changes_and_nothing_is_computed(
 
     monkeypatch.setattr(support_sets, "word_totals", never)
     monkeypatch.setattr(judging, "word_evidence", never)
-    assert judge(model, UNEVEN) == without_words(asked)
+    assert judge(model, synthetic.UNEVEN) == without_words(asked)
 
 
 def test_old_odds_are_the_same_to_the_last_bit() -> None:
@@ -223,14 +206,14 @@ def assert_same_words(one: list[list[Candidate]], other: list[list[Candidate]]) 
 @pytest.mark.parametrize("recall", [False, True])
 def test_stacked_is_as_one_by_one(tiny_model: SpanProto, recall: bool) -> None:
     model, tuned = weighing(tiny_model, 0.5), replace(TUNED, recall=recall)
-    stacked = judge(model.adapted(UNEVEN, tuned), UNEVEN)
-    for episode, found in zip(UNEVEN, stacked, strict=True):
+    stacked = judge(model.adapted(synthetic.UNEVEN, tuned), synthetic.UNEVEN)
+    for episode, found in zip(synthetic.UNEVEN, stacked, strict=True):
         (alone,) = judge(model.adapted([episode], tuned), [episode])
         assert_same_words(found, alone)
 
 
 def test_what_is_recalled_has_half_the_say(tiny_model: SpanProto) -> None:
-    model, episodes = weighing(tiny_model, 0.5), UNEVEN[:1]
+    model, episodes = weighing(tiny_model, 0.5), synthetic.UNEVEN[:1]
     (before,), (after,), (both,) = (
         judge(each, episodes)
         for each in (
@@ -266,7 +249,7 @@ def test_names_of_types_are_no_support_words(eager_model: SpanProto) -> None:
     named = replace(eager_model.config.classifier, names_weight=0.5)
     with_names = eager_model.with_settings(replace(eager_model.config, classifier=named))
     plain, told = (
-        support_prototypes(model, UNEVEN[:1], words=True).words
+        support_prototypes(model, synthetic.UNEVEN[:1], words=True).words
         for model in (eager_model, with_names)
     )
     torch.testing.assert_close(plain, told, atol=1e-4, rtol=1e-4)

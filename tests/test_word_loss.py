@@ -20,26 +20,6 @@ BY_HAND = Episode(
     (Sentence(("a", "b", "c", "d"), (Span(0, 2, "river"), Span(3, 4, "tool"))),),
     (Sentence(("e", "f"), (Span(0, 1, "river"),)),),
 )
-UNEVEN = [
-    synthetic.episode(3),
-    Episode(
-        ("river", "tool", "fruit"),  # the last without support
-        (
-            Sentence(("rivera", "of", "toola"), (Span(0, 3, "river"), Span(2, 3, "tool"))),
-            Sentence(("near", "metala", "today"), others=((1, 2),)),
-        ),
-        (
-            Sentence(("the", "toolb", "and", "fruita"), (Span(1, 2, "tool"), Span(3, 4, "fruit"))),
-            Sentence(("riverb", "toola"), (Span(0, 2, "river"), Span(1, 2, "tool"))),
-        ),
-        (("tool", "an old tool"),),
-    ),
-    Episode(  # all of its support is entities, so that there is no word of none
-        ("metal",),
-        (Sentence(("metala", "metalb"), (Span(0, 2, "metal"),)),),
-        (Sentence(("a", "metalc"), (Span(1, 2, "metal"),)),),
-    ),
-]
 
 
 def loss_of(model: SpanProto, episodes: list[Episode]) -> Tensor:
@@ -93,16 +73,16 @@ def test_by_hand(tiny_model: SpanProto) -> None:
 
 @torch.no_grad()
 def test_all_at_once_is_as_word_by_word(tiny_model: SpanProto) -> None:
-    expected = [by_brute_force(tiny_model, episode) for episode in UNEVEN]
-    for episode, value in zip(UNEVEN, expected, strict=True):
+    expected = [by_brute_force(tiny_model, episode) for episode in synthetic.UNEVEN]
+    for episode, value in zip(synthetic.UNEVEN, expected, strict=True):
         assert loss_of(tiny_model, [episode]).item() == pytest.approx(value, rel=1e-4)
     mean = sum(expected) / len(expected)
-    assert loss_of(tiny_model, UNEVEN).item() == pytest.approx(mean, rel=1e-4)
+    assert loss_of(tiny_model, synthetic.UNEVEN).item() == pytest.approx(mean, rel=1e-4)
 
 
 def test_gradients_are_finite_without_support_or_words_of_none(tiny_model: SpanProto) -> None:
     tiny_model.zero_grad()
-    loss_of(tiny_model, UNEVEN).backward()
+    loss_of(tiny_model, synthetic.UNEVEN).backward()
     gradients = [p.grad for p in tiny_model.parameters() if p.grad is not None]
     assert all(gradient.isfinite().all() for gradient in gradients)
     assert any(gradient.abs().max() > 0 for gradient in gradients)
@@ -110,7 +90,7 @@ def test_gradients_are_finite_without_support_or_words_of_none(tiny_model: SpanP
 
 
 def test_nothing_waits_for_the_device(tiny_model: SpanProto) -> None:
-    batch = tiny_model.batch(UNEVEN)
+    batch = tiny_model.batch(synthetic.UNEVEN)
     states = tiny_model.encode(batch).start.detach()
     with NoWaiting():
         word_loss(batch, states, batch, states)
@@ -118,10 +98,10 @@ def test_nothing_waits_for_the_device(tiny_model: SpanProto) -> None:
 
 @torch.no_grad()
 def test_it_has_its_weight_in_the_objective(tiny_model: SpanProto) -> None:
-    batch = tiny_model.batch(UNEVEN)
+    batch = tiny_model.batch(synthetic.UNEVEN)
     without, once, twice = (losses(tiny_model, batch, word_weight=w) for w in (0.0, 1.0, 2.0))
     assert without.word == 0
-    torch.testing.assert_close(once.word, loss_of(tiny_model, UNEVEN))
+    torch.testing.assert_close(once.word, loss_of(tiny_model, synthetic.UNEVEN))
     torch.testing.assert_close(twice.word, 2 * once.word)
     for joint in (0.0, 1.0):  # it is learned while the extractor learns alone, too
         torch.testing.assert_close(once.total(joint), without.total(joint) + once.word)
@@ -133,16 +113,19 @@ def test_it_has_its_weight_in_the_objective(tiny_model: SpanProto) -> None:
 def test_a_meta_step_has_it_on_query_sets_encoded_apart(tiny_model: SpanProto) -> None:
     objective = replace(tiny_model.config.objective, word_weight=1.0)
     model = tiny_model.with_settings(replace(tiny_model.config, objective=objective))
-    parts = model.batch(UNEVEN, "support"), model.batch(UNEVEN, "query")
+    parts = model.batch(synthetic.UNEVEN, "support"), model.batch(synthetic.UNEVEN, "query")
     torch.testing.assert_close(
-        held_out_losses(model, *parts).word, loss_of(tiny_model, UNEVEN), atol=1e-4, rtol=1e-4
+        held_out_losses(model, *parts).word,
+        loss_of(tiny_model, synthetic.UNEVEN),
+        atol=1e-4,
+        rtol=1e-4,
     )
 
 
 def test_a_step_of_training_learns_it(tiny_model: SpanProto) -> None:
     objective = replace(tiny_model.config.objective, word_weight=0.5)
     model = tiny_model.with_settings(replace(tiny_model.config, objective=objective))
-    terms = model.gradients(model.prepare(UNEVEN, 1), 1, 0)
+    terms = model.gradients(model.prepare(synthetic.UNEVEN, 1), 1, 0)
     model.zero_grad()
     assert terms["word"] > 0
     torch.testing.assert_close(terms["loss"], terms["span"] + terms["word"])  # T' has not passed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import FAINT_TOO, VALIDATED, spanproto_cell
+from spanproto.experiments.systems import FAINT_TOO, VALIDATED, spanproto_cell, with_words
 
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
@@ -221,8 +221,8 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
         scorings = (*cell.scorings, _rescored(scored, key, choice))
         cells[training] = replace(cell, scorings=scorings)
     of_tables = {here: replace(by_name[there], name=here) for here, there in OF_TABLES.items()}
-    with_words = [_with_words(of_tables[there], here) for here, there in WITH_WORDS.items()]
-    cells["tables"] = replace(table, scorings=(*of_tables.values(), *with_words))
+    weighed = [with_words(of_tables[there], here) for here, there in WITH_WORDS.items()]
+    cells["tables"] = replace(table, scorings=(*of_tables.values(), *weighed))
     for key, choice in RETRAINED.items():
         if choice.protocol in (None, COLUMNS[name].protocol):
             rescored = [_rescored(of_tables["tables"], key, choice)]
@@ -247,16 +247,8 @@ def _first(scored: Scoring, protocol: str) -> Scoring:
     )
 
 
-def _with_words(scored: Scoring, key: str) -> Scoring:
-    """A scoring whose decision is fitted to what single words are taken for, too."""
-    from spanproto.decision import DEFAULT_EVIDENCE
-
-    usual = DEFAULT_EVIDENCE if scored.evidence is None else scored.evidence
-    return replace(scored, name=key, evidence=(*usual, "words"))
-
-
 def _rescored(scored: Scoring, key: str, choice: Choice) -> Scoring:
-    scored = _with_words(scored, key) if choice.words else replace(scored, name=key)
+    scored = with_words(scored, key) if choice.words else replace(scored, name=key)
     scored = replace(scored, centred=choice.centred)
     if choice.adaptation is None:
         scored = replace(scored, adaptation=None)

@@ -89,15 +89,9 @@ _DROPOUT: dict[str, float | None] = {"crossdomain": 0.2, "fewnerd": None}
 
 def words_cell(column: str, seed: int, *also: str) -> Cell:
     """SpanProto beyond the paper: it learns what single words are, and its decision weighs that."""
-    from spanproto.decision import DEFAULT_EVIDENCE
-
     cell = spanproto_cell(column, seed, *also)
     scorings = [
-        replace(
-            scoring,
-            name=scoring.name.replace("spanproto", "words"),
-            evidence=(*(scoring.evidence or DEFAULT_EVIDENCE), "words"),
-        )
+        with_words(scoring, scoring.name.replace("spanproto", "words"))
         for scoring in cell.scorings
         if scoring.fit_decision
     ]
@@ -106,6 +100,14 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
         "encoder": {"dropout": _DROPOUT[COLUMNS[column].protocol]},
     }
     return cell.retrained("words", model, {}, scorings)
+
+
+def with_words(scoring: Scoring, name: str) -> Scoring:
+    """A scoring whose decision is fitted to what single words are taken for, too."""
+    from spanproto.decision import DEFAULT_EVIDENCE
+
+    usual = DEFAULT_EVIDENCE if scoring.evidence is None else scoring.evidence
+    return replace(scoring, name=name, evidence=(*usual, "words"))
 
 
 # How long the baselines train here, and at which rate where the schedule is much shorter than
