@@ -116,14 +116,6 @@ def boundary_matrix(sentence: Tensor, start: Tensor, end: Tensor, like: Tensor) 
     return gold.index_put_(place, torch.ones_like(start, dtype=torch.bool))
 
 
-def touching(gold: Tensor) -> Tensor:
-    """The cells (S, L, L) that share a word with a gold span."""
-    begun, ended = gold.sum(2).cumsum(1), gold.sum(1).cumsum(1)  # (S, L), up to each word
-    covered = begun > F.pad(ended, (1, 0))[:, :-1]
-    count = F.pad(covered.cumsum(1), (1, 0))  # (S, L + 1), of the words before each
-    return count[:, None, 1:] > count[:, :-1, None]  # [i, j]: some word of i..j is covered
-
-
 def thinned(cells: Tensor, gold: Tensor, share: float) -> Tensor:
     """The cells (S, L, L) that share a word with a gold span, and a random share of the others.
 
@@ -131,16 +123,11 @@ def thinned(cells: Tensor, gold: Tensor, share: float) -> Tensor:
     spans may be one of these; the fewer of them a step sees, the less it learns to overlook them
     (Li et al., ICLR 2021).
     """
-    return cells & (touching(gold) | (torch.rand_like(cells, dtype=torch.float) < share))
-
-
-def without_doubtful(cells: Tensor, gold: Tensor, scores: Tensor, doubt: float) -> Tensor:
-    """The cells (S, L, L) without those apart from all gold spans with sigmoid(f) above `doubt`.
-
-    The loss looks most at the negative cells of highest score. Where entities of other types are
-    unlabelled these are the ones that it must not look at.
-    """
-    return cells & (touching(gold) | (scores.sigmoid() <= doubt))
+    begun, ended = gold.sum(2).cumsum(1), gold.sum(1).cumsum(1)  # (S, L), up to each word
+    covered = begun > F.pad(ended, (1, 0))[:, :-1]
+    count = F.pad(covered.cumsum(1), (1, 0))  # (S, L + 1), of the words before each
+    touches = count[:, None, 1:] > count[:, :-1, None]  # [i, j]: some word of i..j is covered
+    return cells & (touches | (torch.rand_like(cells, dtype=torch.float) < share))
 
 
 def two_sided_span_loss(scores: Tensor, gold: Tensor, cells: Tensor) -> Tensor:

@@ -211,7 +211,6 @@ class SpanProto(Method):
                 joint=weight > 0,
                 extract_from_query=both,
                 negatives=objective.negatives,
-                doubt=objective.doubt,
                 word_weight=objective.word_weight,
             )
             terms.total(weight).backward()  # type: ignore[no-untyped-call]

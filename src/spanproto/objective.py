@@ -17,7 +17,7 @@ from torch import Tensor
 from spanproto.batch import EpisodeBatch, SpanPlaces
 from spanproto.classifier import margin_loss, prototype_loss
 from spanproto.config import require
-from spanproto.extractor import thinned, without_doubtful
+from spanproto.extractor import thinned
 from spanproto.meta import MetaConfig
 from spanproto.word_loss import word_loss
 
@@ -33,7 +33,6 @@ class ObjectiveConfig:
     joint_weight: float = 1.0  # lambda afterwards
     extractor_data: Literal["support", "support+query"] = "support"
     negatives: float = 1.0  # share of the spans apart from all entities that a step looks at
-    doubt: float = 1.0  # such spans above this probability are not held against the extractor
     word_weight: float = 0.0  # of the loss of single words, which the paper does not have
     meta: MetaConfig = field(default_factory=MetaConfig)
 
@@ -41,7 +40,6 @@ class ObjectiveConfig:
         require(self.extractor_steps >= 0, "objective.extractor_steps must not be negative")
         require(self.joint_weight >= 0, "objective.joint_weight must not be negative")
         require(0 <= self.negatives <= 1, "objective.negatives is a share, between 0 and 1")
-        require(0 <= self.doubt <= 1, "objective.doubt is a probability, between 0 and 1")
         require(self.word_weight >= 0, "objective.word_weight must not be negative")
 
     def joint_weight_at(self, step: int) -> float:
@@ -71,7 +69,6 @@ def losses(
     joint: bool = True,
     extract_from_query: bool = False,
     negatives: float = 1.0,
-    doubt: float = 1.0,
     leave_one_out: bool = False,
     word_weight: float = 0.0,
 ) -> Losses:
@@ -88,9 +85,7 @@ def losses(
     entities = gold | model.others_matrix(encoded)
     seen = encoded
     if negatives < 1:
-        seen = seen._replace(cells=thinned(seen.cells, entities, negatives))
-    if joint and doubt < 1:
-        seen = seen._replace(cells=without_doubtful(seen.cells, entities, scores.detach(), doubt))
+        seen = encoded._replace(cells=thinned(encoded.cells, entities, negatives))
     span = span_loss(model, seen, scores, entities, extract_from_query)
     word = _weighted_word_loss(encoded, encoded, word_weight)
     if not joint:
