@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from spanproto.checkpoint import load_spanproto, save_model
 from spanproto.encoder import TAKES_READY_MASK, Encoder, EncoderConfig
 from spanproto.errors import CheckpointError, ConfigError
+from spanproto.model import ModelConfig, SpanProto
 from spanproto.paper.quick import ENCODER
 from spanproto.remembering import frozen_layers_remembered
 from spanproto.tokenization import WordTokenizer
@@ -116,6 +117,28 @@ def test_sentences_beyond_the_position_limit_are_windowed(encoder: Encoder) -> N
     assert not torch.equal(start[0, 0], start[0, 100])
 
 
+def test_the_first_layers_can_stand_alone(tiny_encoder: Path, tmp_path: Path) -> None:
+    words = [synthetic.corpus(size=1)[0].words]
+    whole = Encoder.from_pretrained(EncoderConfig(name=str(tiny_encoder))).eval()
+    first = Encoder.from_pretrained(EncoderConfig(name=str(tiny_encoder), layers=1)).eval()
+    assert (len(whole._layers()), len(first._layers())) == (2, 1)
+    seen: list[torch.Tensor] = []
+    whole._layers()[0].register_forward_hook(lambda _m, _a, output: seen.append(output))
+    with torch.no_grad():
+        whole.run(whole.words.batch(words))
+        alone = first.run(first.words.batch(words))
+    lower = seen[0] if isinstance(seen[0], torch.Tensor) else seen[0][0]
+    assert torch.equal(alone, lower)
+
+    save_model(SpanProto(first, ModelConfig(encoder=first.config)), tmp_path / "model")
+    again = load_spanproto(tmp_path / "model").encoder.eval()
+    with torch.no_grad():
+        assert torch.equal(again.run(again.words.batch(words)), alone)
+
+    with pytest.raises(ConfigError, match=r"layers=3, but .* has 2"):
+        Encoder.from_pretrained(EncoderConfig(name=str(tiny_encoder), layers=3))
+
+
 def test_dropout_is_as_configured(tiny_encoder: Path) -> None:
     def rate(dropout: float | None) -> float:
         encoder = Encoder.from_pretrained(EncoderConfig(name=str(tiny_encoder), dropout=dropout))
@@ -178,6 +201,6 @@ def test_an_encoder_that_does_not_fit_its_settings_is_refused(
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
-    for wrong in ({"max_length": 0}, {"overlap": -1}, {"dropout": 1.0}):
+    for wrong in ({"max_length": 0}, {"overlap": -1}, {"dropout": 1.0}, {"layers": 0}):
         with pytest.raises(ConfigError, match=f"encoder.{next(iter(wrong))}"):
             EncoderConfig(**wrong)

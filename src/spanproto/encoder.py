@@ -47,11 +47,13 @@ class EncoderConfig:
     max_length: int = 128  # sub-tokens in a window, special tokens included
     overlap: int = 32  # sub-tokens shared by neighbouring windows of a long sentence
     dropout: float | None = None  # None keeps the encoder's own
+    layers: int | None = None  # so many, the first ones, without those above; None: all
 
     def __post_init__(self) -> None:
         require(self.max_length > 0, "encoder.max_length must be positive")
         require(self.overlap >= 0, "encoder.overlap must not be negative")
         require(self.dropout is None or 0 <= self.dropout < 1, "encoder.dropout must lie in [0, 1)")
+        require(self.layers is None or self.layers > 0, "encoder.layers must be positive")
 
 
 class Encoder(nn.Module):
@@ -87,7 +89,7 @@ class Encoder(nn.Module):
             return cls._of_model(Path(config.name), config)
         try:
             settings = AutoConfig.from_pretrained(config.name)
-            _set_dropout(settings, config.dropout)
+            _configure(settings, config)
             tokenizer = AutoTokenizer.from_pretrained(config.name)
             transformer, found = AutoModel.from_pretrained(
                 config.name,
@@ -96,6 +98,8 @@ class Encoder(nn.Module):
                 use_safetensors=True,
                 output_loading_info=True,
             )
+        except ConfigError:  # what is asked of it, not the encoder, is wrong
+            raise
         except (OSError, ValueError, RuntimeError, SafetensorError) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise CheckpointError(
@@ -132,8 +136,10 @@ class Encoder(nn.Module):
             if not any((directory / name).exists() for name in _VOCABULARIES):
                 raise OSError("no vocabulary")
             settings = AutoConfig.from_pretrained(directory)
-            _set_dropout(settings, config.dropout)
+            _configure(settings, config)
             tokenizer = AutoTokenizer.from_pretrained(directory)
+        except ConfigError:
+            raise
         except (OSError, ValueError):
             raise CheckpointError(
                 f"{directory}: the encoder's configuration or tokenizer is missing or damaged; "
@@ -228,11 +234,19 @@ def _check_source(name: str) -> None:
         raise CheckpointError(f"encoder {name!r}: no such directory; check encoder.name")
 
 
-def _set_dropout(settings: Any, dropout: float | None) -> None:
-    if dropout is not None:
+def _configure(settings: Any, config: EncoderConfig) -> None:
+    """Set in the transformer's own settings what is asked to differ."""
+    if config.dropout is not None:
         for name in _DROPOUTS:
             if isinstance(getattr(settings, name, None), float):
-                setattr(settings, name, dropout)
+                setattr(settings, name, config.dropout)
+    if config.layers is not None:
+        there = settings.num_hidden_layers
+        require(
+            config.layers <= there,
+            f"encoder.layers={config.layers}, but {config.name!r} has {there}; ask for no more",
+        )
+        settings.num_hidden_layers = config.layers
 
 
 def _position_limit(settings: Any, tokenizer: Any) -> int:

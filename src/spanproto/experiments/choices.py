@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import FAINT_TOO, VALIDATED, spanproto_cell, with_words
+from spanproto.experiments.systems import (
+    ALL_LAYERS,
+    FAINT_TOO,
+    VALIDATED,
+    spanproto_cell,
+    with_words,
+)
 
 if TYPE_CHECKING:
     from spanproto.decision import EvidenceName
@@ -148,34 +154,25 @@ RETRAINED = {  # from the setting of the tables
         "that setting, and what the words say, learned as well", _WORDS_LEARNED, words=True
     ),
     "tables-words-dropout": Choice(
-        "and dropout of 0.2", {**_WORDS_LEARNED, **CHOICES["dropout"].model}, words=True
-    ),
-    "tables-words-shorter": Choice(
-        "or trained half as long", _WORDS_LEARNED, CHOICES["shorter"].training, words=True
-    ),
-    "tables-words-rotary": Choice(
-        "or the released code's boundary score",
-        {**_WORDS_LEARNED, **CHOICES["rotary"].model},
+        "and dropout of 0.2",
+        {**_WORDS_LEARNED, **CHOICES["dropout"].model},
         words=True,
+        protocol="crossdomain",
     ),
-    "tables-words-slower": Choice(
-        "or trained at half the rate", _WORDS_LEARNED, {"learning_rate": 2.5e-5}, words=True
-    ),
-    "tables-words-faster": Choice(
-        "or trained at twice the rate", _WORDS_LEARNED, {"learning_rate": 1e-4}, words=True
-    ),
-    "tables-words-batch": Choice(
-        "or trained on twice as many episodes a step",
-        _WORDS_LEARNED,
-        {"episodes_per_step": 8},
+    "tables-words-layers": Choice(
+        "and the first 8 of 12 layers of the encoder alone",
+        {**_WORDS_LEARNED, "encoder": {"dropout": 0.2, "layers": 8}},
         words=True,
+        protocol="crossdomain",
     ),
     "tables-words-all-layers": Choice(
-        "or all layers tuned, at half the rate",
-        _WORDS_LEARNED,
-        adaptation=CHOICES["all-layers"].adaptation,
-        rate=CHOICES["all-layers"].rate,
+        "and all of these tuned, at half the rate for 60 steps, and the boundary before it counted",
+        {**_WORDS_LEARNED, "encoder": {"dropout": 0.2, "layers": 8}},
+        adaptation={"steps": 60, **ALL_LAYERS},
+        rate=0.5,
+        evidence=("boundary", "type", "before", "words"),
         words=True,
+        protocol="crossdomain",
     ),
 }
 TITLES = {
