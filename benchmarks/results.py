@@ -106,7 +106,7 @@ def chosen_cells(only: str) -> list[OwnCell]:
 
 
 def schedules_of(only: str) -> list[OwnCell]:
-    """The cells of all schedules, or of some systems, columns and lengths, as `esd-half.news-1`."""
+    """The cells of all schedules, or of some systems, columns and lengths, as `esd-125.news-1`."""
     cells = {
         f"{own.cell.system}.{column}": own
         for column in VALIDATED

@@ -61,6 +61,6 @@ def test_cells_are_selected_by_column_and_seed() -> None:
     ]
     with pytest.raises(ConfigError, match="there is no 'news-9'"):
         select(results.Table.baselines, "wiki-1.12,news-9")
-    some = results.schedules_of("esd-half.news-1,spanproto")
-    lengths = {"spanproto-half", "spanproto-whole", "spanproto-double"}
-    assert {own.cell.system for own in some} == {"esd-half", *lengths}
+    some = results.schedules_of("esd-125.news-1,spanproto")
+    lengths = {"spanproto-250", "spanproto-500", "spanproto-1000"}
+    assert {own.cell.system for own in some} == {"esd-125", *lengths}

@@ -16,8 +16,21 @@ from spanproto.methods import method_named
 SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
 
 
+def lengths(steps: int) -> list[int]:
+    """The numbers of steps that are tried beside those of the tables, and these."""
+    return [round(share * steps) for share in SHARES.values()]
+
+
+def trained_for(system: str, steps: int) -> str:
+    """What a system that trained for so many steps is called."""
+    return f"{system}-{steps}"
+
+
 def schedule_cells(name: str, seed: int) -> list[OwnCell]:
-    """Every system that is trained: half as long as in the tables, as long, and twice as long."""
+    """Every system that is trained: half as long as in the tables, as long, and twice as long.
+
+    Each is named after its number of steps, so that it stays what it is when the tables change.
+    """
     column = validation_column(COLUMNS[name])
     trained = [
         cell
@@ -25,13 +38,9 @@ def schedule_cells(name: str, seed: int) -> list[OwnCell]:
         if method_named(cell.run["method"]).trains_on is not None
     ]
     cells = [
-        cell.retrained(
-            f"{cell.system}-{length}",
-            {},
-            {"steps": round(share * cell.run["training"]["steps"])},
-            [Scoring(f"{cell.system}-{length}")],
-        )
+        cell.retrained(name, {}, {"steps": steps}, [Scoring(name)])
         for cell in trained
-        for length, share in SHARES.items()
+        for steps in lengths(cell.run["training"]["steps"])
+        for name in [trained_for(cell.system, steps)]
     ]
     return [OwnCell(column, replace(cell, column=column.name)) for cell in cells]
