@@ -24,6 +24,7 @@ docs: $(VENV)/ready-docs  ## build the documentation into site/
 
 tables: $(VENV)/ready  ## write the pages of results/ from the measured files
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/spanproto_tables.py
 	$(BIN)/python benchmarks/systems.py
 	$(BIN)/python benchmarks/choices.py
 	$(BIN)/spanproto paper all --draw-only --report > /dev/null
@@ -57,9 +58,11 @@ GIVEN = --data $(DATA) --encoder $(ENCODER) --workers $(WORKERS)
 
 results-crossdomain: data-given $(VENV)/ready  ## SpanProto on the cross-domain data: DATA=... ENCODER=... [WORKERS=4]
 	$(FILL) crossdomain $(GIVEN) -o $(RESULTS)/crossdomain
+	$(BIN)/python benchmarks/spanproto_tables.py
 
 results-fewnerd: data-given $(VENV)/ready  ## SpanProto on Few-NERD; as above
 	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd
+	$(BIN)/python benchmarks/spanproto_tables.py
 
 results-baselines: data-given $(VENV)/ready  ## every system of results/systems.md; as above
 	$(FILL) baselines $(GIVEN) -o $(RESULTS)/baselines

@@ -16,6 +16,7 @@ from spanproto.experiments.systems import (
     PAPERS_DECISION,
     SEEDS,
     VALIDATED,
+    compared_seeds,
 )
 from spanproto.methods import METHODS, method_named
 from spanproto.paper import published
@@ -44,18 +45,14 @@ SEEN = "ontonotes-1"  # the other columns' validation episodes
 
 def published_figure(system: str, column: str) -> float | None:
     """What Wang et al. (EMNLP 2022) print for a system."""
-    name = system if system in METHODS else "spanproto"
-    for table in (published.MAIN_CROSSDOMAIN, published.MAIN_FEWNERD):
-        if column in table.get(name, {}):
-            return table[name][column]
-    return None
+    return published.main_figure(system if system in METHODS else "spanproto", column)
 
 
 def measured_figures(scores: Scores, system: str, column: str) -> list[float]:
     """F1 with each of the seeds that are wanted of every system in the column, as far as run."""
     files = scores.files(column, system)
-    seeds = SEEDS[:3] if column in CROSSDOMAIN_1 else SEEDS[:1]
-    return [scores.load(files[seed])["micro"]["f1"] for seed in seeds if seed in files]
+    seeds = [seed for seed in compared_seeds(column) if seed in files]
+    return [scores.load(files[seed])["micro"]["f1"] for seed in seeds]
 
 
 def measured_figure(scores: Scores, system: str, column: str) -> float | None:
@@ -229,18 +226,17 @@ for the system, on BERT-base and the full training data. {scores.described()}
 All systems share encoder, training data, episodes and scoring; a figure with a spread is a mean
 over two or three seeds. Few-NERD episodes are drawn anew (500 a column) and 13 % of its training
 sentences are at hand. No system is handed gold spans. A *fitted* decision has seen the labels of 32
-validation episodes, which no other system has. *With words* goes beyond the paper: what single words
-are is learned and weighed, too, and across domains the encoder has its first 8 of 12 layers alone,
-which no other system was tried with.
+validation episodes, which no other system has. *With words* goes beyond the paper: what single
+words are is learned and weighed, too, and across domains the encoder has its first 8 of 12 layers
+alone, which no other system was tried with.
 
 Some test episodes had been scored before, under settings given up for what did better on validation
 data: two of SpanProto; DecomMeta at 1e-4, where its typing network collapsed with one seed across
-domains, seen as types no better than chance; CONTaiNER across domains for a quarter of the steps; and
-on Few-NERD a shorter Matching Network, a longer ESD, and L-TapNet+CDT at 1.5e-4.
+domains, seen as types no better than chance; CONTaiNER across domains for a quarter of the steps;
+and on Few-NERD a shorter Matching Network, a longer ESD, and L-TapNet+CDT at 1.5e-4.
 
-`make results-baselines` fills the JSON files in
-`results/`, which name the command, commit, seed, data and hardware of each figure, and writes this
-page from them.
+`make results-baselines` fills the JSON files in `results/`, which name the command, commit, seed,
+data and hardware of each figure, and writes this page from them.
 
 {tables}
 

@@ -29,6 +29,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         "measured results": measured("README"),
         "measured choices": measured("choices"),
         "measured systems": measured("systems"),
+        "measured spanproto": measured("spanproto"),
         "recipes": recipe_table(),
     }
     for name, text in filled.items():

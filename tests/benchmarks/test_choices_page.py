@@ -49,6 +49,15 @@ def test_a_choice_or_a_column_is_run_alone() -> None:
         cells_of("chosen,centring")
 
 
+def test_with_further_seeds_the_papers_algorithm_is_scored_as_trained_alone() -> None:
+    results = benchmark_script("results")
+    cells = results.cells_of(results.Table.crossdomain)
+    scored = {(c.system, c.column, c.seed): [s.name for s in c.scorings] for c in cells}
+    assert "spanproto-adapted" in scored["spanproto", "news-1", 42]
+    assert scored["spanproto", "news-1", 87] == scored["spanproto", "news-5", 21] == ["spanproto"]
+    assert scored["words", "news-5", 100] == ["words-fitted", "words-adapted"]
+
+
 def test_cells_are_selected_by_column_and_seed() -> None:
     results = benchmark_script("results")
     select = results.selected_cells

@@ -96,6 +96,16 @@ DEVIATIONS: Mapping[str, Mapping[str, float]] = {
     for name in {**_FEWNERD_DEVIATIONS, **_CROSSDOMAIN_DEVIATIONS}
 }
 """The standard deviations that the paper prints beside its figures, by system and column."""
+
+
+def main_figure(system: str, column: str) -> float | None:
+    """The F1 of a system in the paper's two main tables, where they have it."""
+    for table in (MAIN_CROSSDOMAIN, MAIN_FEWNERD):
+        if column in table.get(system, {}):
+            return table[system][column]
+    return None
+
+
 GROUPS = ("intra", "inter", "1-shot", "5-shot")  # averages over the columns of each
 ABLATION = _rows(  # tab:ablation
     GROUPS,
