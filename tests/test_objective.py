@@ -269,3 +269,30 @@ def test_leaving_one_out_makes_a_lone_shot_no_harder_and_others_so(tiny_model: S
     assert proto(lone, True) == pytest.approx(proto(lone, False), rel=1e-4)
     several = replace(synthetic.episode(3), query=())
     assert proto(several, True) > proto(several, False)
+
+
+def test_the_types_of_the_whole_step_can_be_rivals(tiny_model: SpanProto) -> None:
+    """Those of other episodes count but for a span's own, which may be there as well."""
+
+    def episode(one: str, other: str) -> Episode:
+        support = tuple(
+            Sentence((f"{label}a", "old"), (Span(0, 1, label),)) for label in (one, other)
+        )
+        return Episode((one, other), support, (Sentence((f"{one}b",), (Span(0, 1, one),)),))
+
+    episodes = [episode("river", "tool"), episode("river", "bird"), episode("bird", "river")]
+    batch = collate(episodes, tiny_model.encoder.words)
+    assert batch.label.tolist() == [0, 1, 0, 2, 2, 0]
+    rivals = [{0, 1, 3, 4}, {2, 1, 3, 4}, {4, 0, 1, 2, 5}]  # with the span's own slot
+    with torch.no_grad():
+        states = tiny_model.mention_states(tiny_model.encode(batch))
+        squared = tiny_model.place(states, batch.query_spans, tiny_model.prototypes(states)).squared
+        terms = [
+            -(-row[sorted(slots)]).log_softmax(0)[sorted(slots).index(own)]
+            for row, slots, own in zip(squared, rivals, (0, 2, 4), strict=True)
+        ]
+        whole = losses(tiny_model, batch, rivals="step")
+        alone = losses(tiny_model, batch)
+    torch.testing.assert_close(whole.proto, torch.stack(terms).mean())
+    assert whole.proto > alone.proto
+    assert_same(whole._replace(proto=alone.proto), alone)

@@ -65,6 +65,7 @@ class EpisodeBatch(TensorBatch):
     query_weight: Tensor  # (S - query_start,), its share in the mean over the query set
     episode: Tensor  # (S,), the number of a sentence's episode
     types: Tensor  # (S, slots), the types a sentence's spans may have: its episode's, if supported
+    label: Tensor  # (slots,), a number for each type, the same in all episodes that have it
     others: SpanPlaces  # entities of no type of the episode
     support_spans: LabelledSpans  # weighted for the mean of each type, 1 / K_t
     query_spans: LabelledSpans  # weighted for the mean of Eq. 7; 0 if the type has no support
@@ -140,6 +141,7 @@ def collate(
     types = [
         [n == owner and (owner, t) in known for owner, t in keys] for n in range(len(episodes))
     ]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(t for _, t in keys))}
     return EpisodeBatch(
         words=tokenizer.batch([row.sentence.words for row in rows], len(episodes) if even else 1),
         support_end=len(support),
@@ -150,6 +152,7 @@ def collate(
         query_weight=torch.tensor(query_weight),
         episode=torch.tensor([row.episode for row in rows], dtype=torch.long),
         types=torch.tensor(types)[[row.episode for row in rows]],
+        label=torch.tensor([numbers[label] for _, label in keys], dtype=torch.long),
         others=_others(rows),
         support_spans=_labelled(support, 0, slots, support_span_weight),
         query_spans=_labelled(query, query_start, slots, query_span_weight),

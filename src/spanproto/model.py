@@ -211,6 +211,7 @@ class SpanProto(Method):
                 joint=weight > 0,
                 extract_from_query=both,
                 negatives=objective.negatives,
+                rivals=objective.rivals,
                 word_weight=objective.word_weight,
             )
             terms.total(weight).backward()  # type: ignore[no-untyped-call]

@@ -24,6 +24,8 @@ from spanproto.word_loss import word_loss
 if TYPE_CHECKING:
     from spanproto.model import EncodedBatch, MentionStates, SpanProto
 
+Rivals = Literal["episode", "step"]  # of a span's own episode, or of all episodes of a step
+
 
 @dataclass(frozen=True)
 class ObjectiveConfig:
@@ -33,6 +35,7 @@ class ObjectiveConfig:
     joint_weight: float = 1.0  # lambda afterwards
     extractor_data: Literal["support", "support+query"] = "support"
     negatives: float = 1.0  # share of the spans apart from all entities that a step looks at
+    rivals: Rivals = "episode"  # whose types Eq. 7 tells a span's own from
     word_weight: float = 0.0  # of the loss of single words, which the paper does not have
     meta: MetaConfig = field(default_factory=MetaConfig)
 
@@ -70,6 +73,7 @@ def losses(
     extract_from_query: bool = False,
     negatives: float = 1.0,
     leave_one_out: bool = False,
+    rivals: Rivals = "episode",
     word_weight: float = 0.0,
 ) -> Losses:
     """Span, prototypical and margin loss of a batch of episodes, and that of single words.
@@ -77,7 +81,8 @@ def losses(
     With `joint` false only the extractor learns (lambda = 0 in Algorithm 1). The extractor's
     training data is the support set, and with `extract_from_query` the query sentences too, of
     which it sees the share `negatives` of the spans apart from all entities. Where the support set
-    is its own query set, `leave_one_out` keeps each span out of its own prototype.
+    is its own query set, `leave_one_out` keeps each span out of its own prototype. A span's type is
+    told from those of its episode, or as `rivals` says.
     """
     encoded = model.encode(batch)
     scores = model.extractor(encoded.start, encoded.end)  # (S, L, L)
@@ -92,7 +97,7 @@ def losses(
         return Losses(span, torch.zeros_like(span), torch.zeros_like(span), word)
     states = model.mention_states(encoded)
     centres = model.prototypes(states)
-    mentions = _mention_losses(model, encoded, scores, gold, states, centres, leave_one_out)
+    mentions = _mention_losses(model, encoded, scores, gold, states, centres, leave_one_out, rivals)
     return Losses(span, *mentions, word)
 
 
@@ -117,9 +122,10 @@ def _mention_losses(
     states: MentionStates,
     centres: Tensor,
     leave_one_out: bool = False,
+    rivals: Rivals = "episode",
 ) -> tuple[Tensor, Tensor]:
     """The two losses of the mention classifier: the prototypical and the margin loss."""
-    proto = proto_loss(model, states, centres, leave_one_out)
+    proto = proto_loss(model, states, centres, leave_one_out, rivals)
     if not model.config.classifier.margin_loss:
         return proto, torch.zeros_like(proto)
     false, weight = false_positives(model, encoded, scores.detach(), gold)
@@ -144,12 +150,18 @@ def span_loss(
 
 
 def proto_loss(
-    model: SpanProto, states: MentionStates, centres: Tensor, leave_one_out: bool = False
+    model: SpanProto,
+    states: MentionStates,
+    centres: Tensor,
+    leave_one_out: bool = False,
+    rivals: Rivals = "episode",
 ) -> Tensor:
     """Line 11: Eq. 7 over the gold spans of the query sentences whose type has a prototype.
 
     With `leave_one_out` (support and query sets the same) a span's own type is where the others
     of that type are; otherwise a span that helps to make its prototype has little left to learn.
+    With the types of the whole step as `rivals` there is more to tell it from, and the episodes
+    stay what they are.
     """
     spans = states.batch.query_spans
     placement = model.place(states, spans, centres)
@@ -158,7 +170,16 @@ def proto_loss(
         to_others = model.squared_distance_to_others(states)
         squared = squared.scatter(1, spans.slot[:, None], to_others[:, None])
     distance = model.classifier.softmax_distance(squared)
-    return prototype_loss(distance, placement.allowed, spans.slot) @ spans.weight
+    allowed = placement.allowed
+    if rivals == "step":
+        allowed = allowed | of_other_types(states.batch, spans.slot)
+    return prototype_loss(distance, allowed, spans.slot) @ spans.weight
+
+
+def of_other_types(batch: EpisodeBatch, slot: Tensor) -> Tensor:
+    """The slots of any episode, (P, slots), that have a prototype of another type than `slot`."""
+    label = batch.label
+    return batch.types.any(0) & (label != label.index_select(0, slot)[:, None])
 
 
 def false_positives(

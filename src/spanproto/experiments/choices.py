@@ -138,6 +138,7 @@ OF_TABLES = {"tables": "spanproto-adapted", "tables-fitted": "spanproto-fitted"}
 WITH_WORDS = {"tables-words": "tables", "tables-fitted-words": "tables-fitted"}
 NOT_TUNED = {"tables-words-learned": "tables-fitted-words-learned"}  # scored without fine-tuning
 _WORDS_LEARNED = {"objective": {"word_weight": 1.0}}
+_RIVALS = {"objective": {**_WORDS_LEARNED["objective"], "rivals": "step"}}
 RETRAINED = {  # from the setting of the tables
     "tables-redrawn": Choice(
         "that setting, trained on varied episodes",
@@ -173,6 +174,19 @@ RETRAINED = {  # from the setting of the tables
         evidence=("boundary", "type", "before", "words"),
         words=True,
         protocol="crossdomain",
+    ),
+    "tables-words-rivals": Choice(
+        "or types told from those of all episodes of a step",
+        _RIVALS,
+        words=True,
+        protocol="fewnerd",
+    ),
+    "tables-words-rivals-batch": Choice(
+        "and of twice as many",
+        _RIVALS,
+        {"episodes_per_step": 8},
+        words=True,
+        protocol="fewnerd",
     ),
 }
 TITLES = {
