@@ -58,18 +58,18 @@ GIVEN = --data $(DATA) --encoder $(ENCODER) --workers $(WORKERS)
 
 results-crossdomain: data-given $(VENV)/ready  ## SpanProto on the cross-domain data: DATA=... ENCODER=... [WORKERS=4]
 	$(FILL) crossdomain $(GIVEN) -o $(RESULTS)/crossdomain
-	$(BIN)/python benchmarks/spanproto_tables.py
+	$(BIN)/python benchmarks/spanproto_tables.py $(RESULTS)
 
 results-fewnerd: data-given $(VENV)/ready  ## SpanProto on Few-NERD; as above
 	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd
-	$(BIN)/python benchmarks/spanproto_tables.py
+	$(BIN)/python benchmarks/spanproto_tables.py $(RESULTS)
 
 results-baselines: data-given $(VENV)/ready  ## every system of results/systems.md; as above
 	$(FILL) baselines $(GIVEN) -o $(RESULTS)/baselines
 	$(FILL) crossdomain $(GIVEN) -o $(RESULTS)/crossdomain --only .12,-1.21,-1.42
 	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd --only inter-5w1.12,inter-5w5.12
 	$(FILL) schedules $(GIVEN) -o $(RESULTS)/schedules
-	$(BIN)/python benchmarks/systems.py
+	$(BIN)/python benchmarks/systems.py $(RESULTS)
 
 results-adaptation: data-given $(VENV)/ready  ## support sets side by side against one by one, and what the radius r rejects; as above
 	$(BIN)/spanproto train configs/fewnerd.yaml data.root=$(DATA) model.encoder.name=$(ENCODER)

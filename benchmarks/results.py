@@ -81,7 +81,7 @@ def cells_of(table: Table) -> list[Cell]:
 
 def named(only: str, known: Iterable[str]) -> list[str]:
     """The names in `only`, with commas between, each a part of a known one."""
-    names, known = [name for name in only.split(",") if name], list(known)
+    names, known = [name for name in only.split(",") if name], list(dict.fromkeys(known))
     for name in names:
         if not any(name in one for one in known):
             raise ConfigError(f"--only: there is no {name!r}; {nearest_name(name, known)}")
@@ -143,6 +143,8 @@ def main(
     device: str = "auto",
 ) -> None:
     """Run what is missing of a table."""
+    if table is Table.schedules and steps is not None:
+        raise ConfigError("--steps: schedules are lengths of training themselves; leave it out")
     training = {} if steps is None else {"steps": steps}
     folder = output or Path("results") / table.value
     grid = Grid(data, encoder, folder, limit=limit, training=training, device=device)

@@ -1,6 +1,6 @@
 """Writes results/spanproto.md, SpanProto beside what is published.
 
-    python benchmarks/spanproto_tables.py
+    python benchmarks/spanproto_tables.py [RESULTS]
 
 No score is typed here; published ones come from `spanproto.paper.published`.
 """
@@ -8,6 +8,9 @@ No score is typed here; published ones come from `spanproto.paper.published`.
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import Annotated
+
+import typer
 
 from spanproto.data.files import atomic_writer
 from spanproto.experiments.systems import CROSSDOMAIN_1, CROSSDOMAIN_5, INTER, INTRA
@@ -62,9 +65,9 @@ def benchmark_table(scores: Scores, columns: Sequence[str]) -> Table:
     return Table(("", *map(column_title, columns)), rows)
 
 
-def page() -> str:
+def page(results: Path = RESULTS) -> str:
     """The whole page."""
-    scores = Scores(RESULTS)
+    scores = Scores(results)
     tables = "\n\n".join(
         f"## {title}\n\n{benchmark_table(scores, columns).to_markdown()}"
         for title, columns in BENCHMARKS.items()
@@ -93,6 +96,11 @@ were chosen on.
 """
 
 
+def main(results: Annotated[Path, typer.Argument(help="Folder of the scores.")] = RESULTS) -> None:
+    """Write the page beside the scores."""
+    with atomic_writer(results / "spanproto.md") as stream:
+        stream.write(page(results))
+
+
 if __name__ == "__main__":
-    with atomic_writer(RESULTS / "spanproto.md") as stream:
-        stream.write(page())
+    typer.run(main)

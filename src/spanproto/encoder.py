@@ -47,7 +47,7 @@ class EncoderConfig:
     max_length: int = 128  # sub-tokens in a window, special tokens included
     overlap: int = 32  # sub-tokens shared by neighbouring windows of a long sentence
     dropout: float | None = None  # None keeps the encoder's own
-    layers: int | None = None  # so many, the first ones, without those above; None: all
+    layers: int | None = None  # at most so many, the first ones; None: all
 
     def __post_init__(self) -> None:
         require(self.max_length > 0, "encoder.max_length must be positive")
@@ -98,8 +98,6 @@ class Encoder(nn.Module):
                 use_safetensors=True,
                 output_loading_info=True,
             )
-        except ConfigError:  # what is asked of it, not the encoder, is wrong
-            raise
         except (OSError, ValueError, RuntimeError, SafetensorError) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise CheckpointError(
@@ -138,8 +136,6 @@ class Encoder(nn.Module):
             settings = AutoConfig.from_pretrained(directory)
             _configure(settings, config)
             tokenizer = AutoTokenizer.from_pretrained(directory)
-        except ConfigError:
-            raise
         except (OSError, ValueError):
             raise CheckpointError(
                 f"{directory}: the encoder's configuration or tokenizer is missing or damaged; "
@@ -241,12 +237,7 @@ def _configure(settings: Any, config: EncoderConfig) -> None:
             if isinstance(getattr(settings, name, None), float):
                 setattr(settings, name, config.dropout)
     if config.layers is not None:
-        there = settings.num_hidden_layers
-        require(
-            config.layers <= there,
-            f"encoder.layers={config.layers}, but {config.name!r} has {there}; ask for no more",
-        )
-        settings.num_hidden_layers = config.layers
+        settings.num_hidden_layers = min(config.layers, settings.num_hidden_layers)
 
 
 def _position_limit(settings: Any, tokenizer: Any) -> int:

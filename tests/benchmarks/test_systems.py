@@ -56,9 +56,10 @@ def test_schedules_are_read_from_the_runs(systems, scores: Scores) -> None:
         path = scores.results / "schedules" / "news-1-valid" / f"protobert-{steps}.12.json"
         write(path, {"micro": {"f1": f1}})
     rows = dict(systems.schedule_table(scores).rows)
+    assert rows["ProtoBERT"] == ["300 steps of 4 episodes, 1.5e-4", "", "", "", "1e-4"]
+    assert rows.keys() == {"ProtoBERT", "L-TapNet+CDT"}
     judged = "9.0 \N{RIGHTWARDS ARROW} 10.0 \N{RIGHTWARDS ARROW} not run yet"
-    assert rows["ProtoBERT"] == ["300 steps of 4 episodes, 1.5e-4", "", "1e-4", judged, ""]
-    assert "token classifier" not in rows  # which is not trained
+    assert systems.length_table(scores).rows == [("ProtoBERT", [judged, ""])]
 
 
 def test_what_is_fine_tuned_and_how_is_read_from_the_runs(systems, scores: Scores) -> None:
@@ -67,9 +68,14 @@ def test_what_is_fine_tuned_and_how_is_read_from_the_runs(systems, scores: Score
     tuning = {"tune": "top", "top_layers": 6}
     rates = {"learning_rate": 1e-4, "head_learning_rate": 5e-3}
     write(path, {"adaptation": {"steps": 60, "tuning": tuning, **rates}})
-    assert systems.tuning_table(Scores(scores.results)).rows == [
-        ("token classifier", ["60 steps, top 6 layers, 1e-4, heads 5e-3", ""])
-    ]
+    all_layers = {"steps": 200, "tuning": {"tune": "all", "top_layers": 4}}
+    content = {"adaptation": {**all_layers, "learning_rate": 5e-5, "head_learning_rate": None}}
+    write(scores.results / "baselines" / "inter-5w5" / "container.12.json", content)
+    rows = dict(systems.tuning_table(Scores(scores.results)).rows)
+    assert rows == {
+        "token classifier": ["60 steps, top 6 layers, 1e-4, heads 5e-3", "", "", ""],
+        "CONTaiNER": ["", "", "", "until its loss rises, at most 200 steps, all layers, 5e-5"],
+    }
 
 
 def test_figures_are_of_the_seeds_that_all_systems_have(systems, scores: Scores) -> None:

@@ -1,11 +1,13 @@
 """Schedules judged on validation data: every trained system, and for half and twice as long."""
 
 import pytest
+from scripts import benchmark_script
 
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.schedules import schedule_cells
 from spanproto.experiments.systems import VALIDATED, baseline_cells, spanproto_cell
 from spanproto.methods import METHODS, method_named
+from spanproto.paper.scores import Scores
 from spanproto.training.settings import RunConfig
 
 
@@ -28,6 +30,10 @@ def test_a_new_method_is_in_the_tables_by_its_line_alone(monkeypatch) -> None:
     assert {s.name for cell in baseline_cells("news-1", 12) for s in cell.scorings} == {
         name for name in METHODS if name != "spanproto"
     }
-    more = {**METHODS, "another": METHODS["protobert"]}
-    monkeypatch.setattr("spanproto.experiments.systems.METHODS", more)
+    monkeypatch.setitem(METHODS, "another", METHODS["protobert"])
     assert "another" in {cell.system for cell in baseline_cells("news-1", 12)}
+    names = {own.cell.system for own in schedule_cells("news-1", 12)}
+    assert {"another-1000", "another-2000", "another-4000"} <= names  # of the usual 2000 steps
+    systems = benchmark_script("systems")
+    assert "another" not in dict(systems.schedule_table(Scores(systems.RESULTS)).rows)
+    assert "another" not in systems.ranked(Scores(systems.RESULTS), ["news-1"])  # never run

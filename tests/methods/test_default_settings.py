@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from spanproto.config import to_dict
-from spanproto.methods import METHODS, method_named
+from spanproto.methods import method_named
 from spanproto.training.settings import RunConfig
 
 
@@ -96,7 +96,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "spanproto"])
+@pytest.mark.parametrize("name", SETTINGS)
 def test_the_defaults_of_a_method(name: str) -> None:
     method, expected = method_named(name), SETTINGS[name]
     run = to_dict(RunConfig.of({"method": name}))

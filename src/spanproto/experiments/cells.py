@@ -138,6 +138,10 @@ def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
         **grid.training,
         "seed": cell.seed,
     }
+    objective = model.get("objective", {})
+    if {"extractor_steps", "steps"} <= {*objective, *training}:  # a quick look may be shorter
+        first = min(objective["extractor_steps"], training["steps"])
+        model["objective"] = {**objective, "extractor_steps": first}
     data = {"root": str(grid.data), **cell.data}
     content = {**cell.run, "model": model, "data": data, "training": training}
     known = json.dumps([content, str(grid.output.resolve())], sort_keys=True, default=list)

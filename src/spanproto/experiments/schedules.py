@@ -12,6 +12,7 @@ from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import baseline_cells, spanproto_cell
 from spanproto.methods import method_named
+from spanproto.training.settings import RunConfig
 
 SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
 
@@ -37,10 +38,10 @@ def schedule_cells(name: str, seed: int) -> list[OwnCell]:
         for cell in (spanproto_cell(name, seed), *baseline_cells(name, seed))
         if method_named(cell.run["method"]).trains_on is not None
     ]
-    cells = [
-        cell.retrained(name, {}, {"steps": steps}, [Scoring(name)])
-        for cell in trained
-        for steps in lengths(cell.run["training"]["steps"])
-        for name in [trained_for(cell.system, steps)]
-    ]
+    cells = []
+    for cell in trained:
+        settings = RunConfig.of({**cell.run, "data": column.data}).training
+        for steps in lengths(settings.steps):
+            tried = trained_for(cell.system, steps)
+            cells.append(cell.retrained(tried, {}, {"steps": steps}, [Scoring(tried)]))
     return [OwnCell(column, replace(cell, column=column.name)) for cell in cells]
