@@ -18,6 +18,7 @@ from spanproto.cli.main import in_one_sentence
 from spanproto.errors import ConfigError, nearest_name
 from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.choices import CHOSEN_ON, TITLES, choice_cells
+from spanproto.experiments.dense_choices import DENSE, DENSE_TITLES, dense_cells
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.progress import fill
 from spanproto.experiments.schedules import schedule_cells
@@ -103,13 +104,16 @@ def selected_cells(table: Table, only: str) -> list[Cell]:
 
 def chosen_cells(only: str) -> list[OwnCell]:
     """The cells of all choices, or of some, or of some columns."""
-    names = named(only, [*TITLES, *CHOSEN_ON])
-    choices = [name for name in names if name in TITLES]
-    columns = [name for name in names if name not in TITLES]
+    titles = {**TITLES, **DENSE_TITLES}
+    cells = {column: choice_cells(column, SEEDS[0]) for column in CHOSEN_ON}
+    cells[DENSE.name] = dense_cells(SEEDS[0])
+    names = named(only, [*titles, *cells])
+    choices = [name for name in names if name in titles]
+    columns = [name for name in names if name not in titles]
     found = []
-    for column in CHOSEN_ON:
+    for column, several in cells.items():
         if not columns or any(name in column for name in columns):
-            for own in choice_cells(column, SEEDS[0]):
+            for own in several:
                 scorings = tuple(s for s in own.cell.scorings if not choices or s.name in choices)
                 if scorings:
                     found.append(own._replace(cell=replace(own.cell, scorings=scorings)))

@@ -42,7 +42,9 @@ def test_the_page_is_made_from_the_measured_files(choices) -> None:
 def test_a_choice_or_a_column_is_run_alone() -> None:
     cells_of = benchmark_script("results").chosen_cells
     assert {own.column.name for own in cells_of("news-1")} == {"news-1-valid"}
-    assert len(cells_of("")) == len(cells_of("news-1")) + len(cells_of("inter-5w1"))
+    by_column = [cells_of(column) for column in ("news-1", "inter-5w1", "genia")]
+    assert len(cells_of("")) == sum(map(len, by_column))
+    assert [own.cell.system for own in cells_of("dense-longer")] == ["dense-layers"]
     alone = cells_of("centred")
     assert [[s.name for s in own.cell.scorings] for own in alone] == [["centred"], ["centred"]]
     with pytest.raises(ConfigError, match="there is no 'centring'; did you mean 'centred'"):

@@ -1,0 +1,27 @@
+"""Choices on a dense domain: one part more at a time, up to the setting of the tables."""
+
+from spanproto.experiments.dense_choices import DENSE, DENSE_TITLES, dense_cells
+from spanproto.experiments.systems import spanproto_cell, words_cell
+from spanproto.training.settings import RunConfig
+
+
+def test_one_part_more_at_a_time_from_the_table_to_spanproto_with_words() -> None:
+    cells = dense_cells(12)
+    scorings = {scoring.name: scoring for own in cells for scoring in own.cell.scorings}
+    assert list(scorings) == list(DENSE_TITLES)
+    runs = {own.cell.system: RunConfig.of({**own.cell.run, "data": DENSE.data}) for own in cells}
+    weights = {name: run.model.objective.word_weight for name, run in runs.items()}
+    assert weights == {"dense": 0, "dense-words": 1, "dense-layers": 1}
+    layers = {name: run.model.encoder.layers for name, run in runs.items()}
+    assert layers == {"dense": None, "dense-words": None, "dense-layers": 8}
+    first, last = spanproto_cell("wiki-5", 12).scorings[-1], words_cell("wiki-5", 12).scorings[-1]
+    assert scorings["dense"].adaptation == first.adaptation
+    assert scorings["dense-longer"].adaptation == last.adaptation
+    assert scorings["dense-longer"].evidence == last.evidence
+    steps = [(scorings[name].adaptation or {})["steps"] for name in DENSE_TITLES]
+    assert steps == [40, 40, 40, 60, 100]
+
+
+def test_they_are_judged_on_no_test_data() -> None:
+    assert DENSE.test_file == "genia-nested/genia.dev.json"
+    assert DENSE.validation == {"valid": ["crossdomain/1-shot/ner_valid_2.json"]}
