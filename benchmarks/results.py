@@ -149,15 +149,17 @@ def main(
     """Run what is missing of a table."""
     if table is Table.schedules and steps is not None:
         raise ConfigError("--steps: schedules are lengths of training themselves; leave it out")
-    training = {} if steps is None else {"steps": steps}
-    folder = output or Path("results") / table.value
-    grid = Grid(data, encoder, folder, limit=limit, training=training, device=device)
+    grid = Grid(data, encoder, output or Path("results") / table.value, limit=limit, device=device)
+
+    def wanted(cell: Cell) -> Cell:
+        return cell if steps is None else cell.shortened(steps)
+
     if table in (Table.choices, Table.schedules):
         grid = replace(grid, limit=limit or VALIDATION_EPISODES)
         own = chosen_cells(only) if table is Table.choices else schedules_of(only)
-        run_own_cells(grid, own, workers)
+        run_own_cells(grid, [one._replace(cell=wanted(one.cell)) for one in own], workers)
         return
-    fill(grid, selected_cells(table, only), workers)
+    fill(grid, [wanted(cell) for cell in selected_cells(table, only)], workers)
 
 
 if __name__ == "__main__":

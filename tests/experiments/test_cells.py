@@ -294,3 +294,14 @@ def test_across_domains_lower_layers_alone_are_trained_and_all_of_them_tuned() -
     tuned = [cell.scorings[-1].adaptation or {} for cell in (one, five, fewnerd)]
     assert [settings["tuning"]["tune"] for settings in tuned] == ["all", "all", "top"]
     assert tuned[0]["steps"] < tuned[1]["steps"]
+
+
+def test_a_quick_look_may_be_shorter_than_the_extractors_first_steps() -> None:
+    for cell in (spanproto_cell("news-1", 12, "ontonotes-1"), *baseline_cells("news-1", 12)):
+        short = cell.shortened(4)
+        run = RunConfig.of({**short.run, "data": COLUMNS["news-1"].data})
+        assert run.training.steps == 4
+        assert (short.system, short.scorings, short.also) == (cell.system, cell.scorings, cell.also)
+        if cell.system == "spanproto":
+            assert run.model.objective.extractor_steps == 4
+            assert run.model.objective.negatives == 0.3

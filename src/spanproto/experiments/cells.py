@@ -54,6 +54,13 @@ class Cell:
         }
         return replace(self, system=system, run=run, scorings=tuple(scorings))
 
+    def shortened(self, steps: int) -> "Cell":
+        """The same for a quick look: so many steps, of which the extractor's first are a part."""
+        objective = self.run.get("model", {}).get("objective", {})
+        first = min(objective.get("extractor_steps", 0), steps)
+        model = {"objective": {"extractor_steps": first}} if objective else {}
+        return self.retrained(self.system, model, {"steps": steps}, self.scorings)
+
     @property
     def data(self) -> dict[str, Any]:
         """The section `data` of its training: the column's, but for what the run changes."""
@@ -138,10 +145,6 @@ def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
         **grid.training,
         "seed": cell.seed,
     }
-    objective = model.get("objective", {})
-    if {"extractor_steps", "steps"} <= {*objective, *training}:  # a quick look may be shorter
-        first = min(objective["extractor_steps"], training["steps"])
-        model["objective"] = {**objective, "extractor_steps": first}
     data = {"root": str(grid.data), **cell.data}
     content = {**cell.run, "model": model, "data": data, "training": training}
     known = json.dumps([content, str(grid.output.resolve())], sort_keys=True, default=list)
