@@ -152,7 +152,7 @@ def main(
     grid = Grid(data, encoder, output or Path("results") / table.value, limit=limit, device=device)
 
     def wanted(cell: Cell) -> Cell:
-        return cell if steps is None else cell.shortened(steps)
+        return cell if steps is None else cell.lasting(steps)
 
     if table in (Table.choices, Table.schedules):
         grid = replace(grid, limit=limit or VALIDATION_EPISODES)

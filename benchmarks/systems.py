@@ -11,7 +11,13 @@ from typing import Annotated, Any
 import typer
 
 from spanproto.data.files import atomic_writer
-from spanproto.experiments.schedules import SHARES, lengths, trained_for
+from spanproto.experiments.schedules import (
+    SHARES,
+    TUNED_LONGER,
+    lengths,
+    trained_for,
+    tuned_for,
+)
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
@@ -170,6 +176,13 @@ def length_table(scores: Scores) -> Table:
         ]
         if any(judged):
             rows.append((SYSTEMS[name], judged))
+        if name in TUNED_LONGER:
+            longer = [
+                _tuned_longer(scores, name, column, content) if content else ""
+                for column, content in zip(VALIDATED, contents, strict=True)
+            ]
+            steps = TUNED_LONGER[name]
+            rows.append((f"{SYSTEMS[name]}, {steps} steps of fine-tuning, whole", longer))
     tried = " → ".join(SHARES)
     return Table(("", *(f"{tried}, {column_title(column)}" for column in VALIDATED)), rows)
 
@@ -204,6 +217,14 @@ def _validation(scores: Scores, name: str, column: str, content: dict[str, Any])
         f"{scores.load(path)['micro']['f1']:.1f}" if path.exists() else "not run yet"
         for path in paths
     )
+
+
+def _tuned_longer(scores: Scores, name: str, column: str, content: dict[str, Any]) -> str:
+    """F1 on validation episodes after a longer fine-tuning than the table's, if it is known."""
+    trained = trained_for(name, content["model"]["origin"]["training_config"]["steps"])
+    tuned = tuned_for(trained, TUNED_LONGER[name])
+    path = scores.results / "schedules" / f"{column}-valid" / f"{tuned}.{SEEDS[0]}.json"
+    return f"{scores.load(path)['micro']['f1']:.1f}" if path.exists() else "not run yet"
 
 
 def tuning_table(scores: Scores) -> Table:

@@ -42,14 +42,17 @@ def grid(tmp_path: Path, tiny_encoder: Path) -> Grid:
         tmp_path / "results",
         tmp_path / "runs",
         limit=2,
-        training={"steps": 3, "episodes_per_step": 1},
         device="cpu",
     )
 
 
 @pytest.fixture
 def cell() -> Cell:
-    run = {"method": "spanproto", "model": {"objective": {"extractor_steps": 1}}}
+    run = {
+        "method": "spanproto",
+        "model": {"objective": {"extractor_steps": 1}},
+        "training": {"steps": 3, "episodes_per_step": 1},
+    }
     scorings = (
         Scoring("plain", configure=("extractor.threshold=0.0",)),
         Scoring("adapted", adaptation={"steps": 1}),
@@ -153,9 +156,10 @@ def test_scores_of_another_setup_are_refused(grid: Grid, cell: Cell) -> None:
     column, elsewhere = COLUMNS["news-1"], grid.data.parent / "other"
     (elsewhere / column.test_file).parent.mkdir(parents=True)
     write_episodes(elsewhere / column.test_file, [synthetic.episode(9)], "crossdomain")
+    with pytest.raises(ConfigError, match=r"training\.steps 3, and now it is 5"):
+        fill(grid, [cell.lasting(5)], workers=1)
     for other, words in (
         (replace(grid, encoder="another"), "measured with the encoder"),
-        (replace(grid, training={"steps": 5}), "training.steps 3, and now it is 5"),
         (replace(grid, limit=3), "the episode limit 2"),
         (replace(grid, data=elsewhere), "test data"),
         (replace(grid, quick=True), "measured in full, and now it is to be in the quick form"),
@@ -194,9 +198,9 @@ def test_another_training_does_not_go_on_with_one_that_was_stopped(grid: Grid, c
     with pytest.raises(ConfigError, match="no"):
         fill(grid, [stopped], workers=1)
     assert any(grid.runs.rglob("last.safetensors"))
-    longer = replace(grid, training={**grid.training, "steps": 4})
-    fill(longer, [cell], workers=1)
-    assert not longer.wants(cell)
+    longer = cell.lasting(4)
+    fill(grid, [longer], workers=1)
+    assert not grid.wants(longer)
 
 
 def test_one_training_serves_several_columns(grid: Grid, cell: Cell) -> None:
@@ -298,7 +302,7 @@ def test_across_domains_lower_layers_alone_are_trained_and_all_of_them_tuned() -
 
 def test_a_quick_look_may_be_shorter_than_the_extractors_first_steps() -> None:
     for cell in (spanproto_cell("news-1", 12, "ontonotes-1"), *baseline_cells("news-1", 12)):
-        short = cell.shortened(4)
+        short = cell.lasting(4)
         run = RunConfig.of({**short.run, "data": COLUMNS["news-1"].data})
         assert run.training.steps == 4
         assert (short.system, short.scorings, short.also) == (cell.system, cell.scorings, cell.also)

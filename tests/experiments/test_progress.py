@@ -45,7 +45,7 @@ def test_a_training_counts_as_much_as_a_score(grid: Grid) -> None:
     assert parts_done(grid, CELL) == 0
     log(grid, CELL, '{"step": 1}\n{"step": 10}\n')
     assert parts_done(grid, CELL) == 0.25
-    assert parts_done(replace(grid, training={"steps": 20}), CELL) == 0.5
+    assert parts_done(grid, CELL.lasting(20)) == 0.5
     assert parts_done(grid, OTHER) == 0
     score(grid, CELL, 0)
     assert parts_done(grid, CELL) == 2

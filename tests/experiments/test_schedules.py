@@ -21,6 +21,14 @@ def test_every_training_is_halved_and_doubled_and_none_sees_test_data(name: str)
             table = cell.run["training"]["steps"]
             for tried in (table // 2, table, 2 * table):
                 assert steps[f"{cell.system}-{tried}"] == tried
+    longer = {
+        scoring.name: scoring.adaptation
+        for own in cells
+        for scoring in own.cell.scorings
+        if scoring.adaptation
+    }
+    table = next(cell for cell in baseline_cells(name, 12) if cell.system == "decommeta")
+    assert longer == {f"decommeta-{table.run['training']['steps']}-tuned-40": {"steps": 40}}
     for column, cell in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
         RunConfig.of({**cell.run, "data": column.data})

@@ -9,7 +9,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,8 +54,8 @@ class Cell:
         }
         return replace(self, system=system, run=run, scorings=tuple(scorings))
 
-    def shortened(self, steps: int) -> "Cell":
-        """The same for a quick look: so many steps, of which the extractor's first are a part."""
+    def lasting(self, steps: int) -> "Cell":
+        """The same with so many steps of training, of which the extractor's first are a part."""
         objective = self.run.get("model", {}).get("objective", {})
         first = min(objective.get("extractor_steps", 0), steps)
         model = {"objective": {"extractor_steps": first}} if objective else {}
@@ -84,7 +84,6 @@ class Grid:
     output: Path
     runs: Path = Path("runs/experiments")
     limit: int | None = None  # test episodes, for a quick look
-    training: Mapping[str, Any] = field(default_factory=dict)  # over the cells' own
     device: str = "auto"
     quick: bool = False  # few steps on a sample: the scores say so, and mix with no others
 
@@ -142,7 +141,6 @@ def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
     training = {
         "checkpoint_every": 1_000_000,
         **cell.run.get("training", {}),
-        **grid.training,
         "seed": cell.seed,
     }
     data = {"root": str(grid.data), **cell.data}

@@ -101,7 +101,7 @@ def _trained(grid: Grid, cell: Cell) -> float:
     """The share of the training's steps that its newest log knows of."""
     folders = (grid.runs / grid.output.name).glob(f"{cell.system}.{cell.column}.{cell.seed}.*")
     logs = [path for folder in folders if (path := folder / "log.jsonl").exists()]
-    steps = int({**cell.run.get("training", {}), **grid.training}.get("steps", 0))
+    steps = int(cell.run.get("training", {}).get("steps", 0))
     if not logs or not steps:
         return 0.0
     return min(1.0, _last_step(max(logs, key=_written)) / steps)

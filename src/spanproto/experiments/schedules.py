@@ -15,6 +15,7 @@ from spanproto.methods import method_named
 from spanproto.training.settings import RunConfig
 
 SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
+TUNED_LONGER = {"decommeta": 40}  # steps, as SpanProto has; its own are three
 
 
 def lengths(steps: int) -> list[int]:
@@ -27,10 +28,16 @@ def trained_for(system: str, steps: int) -> str:
     return f"{system}-{steps}"
 
 
+def tuned_for(trained: str, steps: int) -> str:
+    """What it is called with so many steps of fine-tuning in place of its own."""
+    return f"{trained}-tuned-{steps}"
+
+
 def schedule_cells(name: str, seed: int) -> list[OwnCell]:
     """Every system that is trained: half as long as in the tables, as long, and twice as long.
 
     Each is named after its number of steps, so that it stays what it is when the tables change.
+    Those whose own fine-tuning is short are scored after a longer one, too.
     """
     column = validation_column(COLUMNS[name])
     trained = [
@@ -43,5 +50,9 @@ def schedule_cells(name: str, seed: int) -> list[OwnCell]:
         settings = RunConfig.of({**cell.run, "data": column.data}).training
         for steps in lengths(settings.steps):
             tried = trained_for(cell.system, steps)
-            cells.append(cell.retrained(tried, {}, {"steps": steps}, [Scoring(tried)]))
+            scorings = [Scoring(tried)]
+            if steps == settings.steps and cell.system in TUNED_LONGER:
+                longer = TUNED_LONGER[cell.system]
+                scorings.append(Scoring(tuned_for(tried, longer), adaptation={"steps": longer}))
+            cells.append(cell.retrained(tried, {}, {"steps": steps}, scorings))
     return [OwnCell(column, replace(cell, column=column.name)) for cell in cells]

@@ -127,7 +127,7 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
         named = cell.run.get("model", {}).get("encoder", {}).get("name", grid.encoder)
         yield _encoders(content, named)
         trained = (model["origin"] or {}).get("training_config", {})
-        wanted = {**cell.run.get("training", {}), **grid.training}
+        wanted = cell.run.get("training", {})
         for key in sorted(wanted.keys() & trained.keys()):
             yield Compared(f"training.{key}", trained[key], wanted[key])
     column = COLUMNS.get(cell.column)
