@@ -56,9 +56,8 @@ class Cell:
 
     def lasting(self, steps: int) -> "Cell":
         """The same with so many steps of training, of which the extractor's first are a part."""
-        objective = self.run.get("model", {}).get("objective", {})
-        first = min(objective.get("extractor_steps", 0), steps)
-        model = {"objective": {"extractor_steps": first}} if objective else {}
+        first = self.run.get("model", {}).get("objective", {}).get("extractor_steps")
+        model = {} if first is None else {"objective": {"extractor_steps": min(first, steps)}}
         return self.retrained(self.system, model, {"steps": steps}, self.scorings)
 
     @property
