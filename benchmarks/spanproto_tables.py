@@ -76,10 +76,11 @@ def page(results: Path = RESULTS) -> str:
 
 Pooled micro F1 on all test episodes, means and standard deviations over seeds. {scores.described()}
 The published figures are those of Wang et al. (EMNLP 2022), whose released evaluation hands the
-gold spans in; here no span is.
+gold spans in; whether these come from it is not known. Here no span is handed in.
 
-*The paper's algorithm* is SpanProto as trained. *With words* goes beyond it: what single words are
-is learned and weighed, too, and across domains the encoder has its first 8 of 12 layers alone.
+*The paper's algorithm* is SpanProto as trained, but for what `systems.md` says of it. *With words*
+goes beyond it: what single words are is learned and weighed, too, and across domains the encoder
+has its first 8 of 12 layers alone.
 *Adapted* is fine-tuned to each support set: across domains all layers, 60 steps for one shot and
 100 for five; on Few-NERD the top 6 layers, 20 steps. A *fitted* decision has seen the labels of 32
 validation episodes. What differs from the published setting: the encoder (BERT-base there), 500

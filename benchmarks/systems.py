@@ -30,7 +30,7 @@ from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method
 from spanproto.paper import published
 from spanproto.paper.comparison import column_title
-from spanproto.paper.page import Table
+from spanproto.paper.page import NOT_RUN, Table
 from spanproto.paper.scores import Scores
 
 RESULTS = Path(__file__).parent.parent / "results"
@@ -78,7 +78,7 @@ def measured_figure(scores: Scores, system: str, column: str) -> float | None:
 def entry(scores: Scores, system: str, column: str) -> str:
     """Measured F1, its spread over several seeds, and the published figure in brackets."""
     values = measured_figures(scores, system, column)
-    shown = f"**{fmean(values):.2f}**" if values else "not run yet"
+    shown = f"**{fmean(values):.2f}**" if values else NOT_RUN
     if len(values) > 1:
         shown += f" ± {stdev(values):.2f}"
     figure = published_figure(system, column)
@@ -107,7 +107,7 @@ def summary_table(scores: Scores) -> Table:
     rows = []
     for system in ranked(scores, CROSSDOMAIN_1):
         means = [benchmark_mean(scores, system, columns) for columns in BENCHMARKS.values()]
-        shown = ["not run yet" if mean is None else f"{mean:.1f}" for mean in means]
+        shown = [NOT_RUN if mean is None else f"{mean:.1f}" for mean in means]
         rows.append((SYSTEMS[system], shown))
     return Table(("mean F1", *BENCHMARKS), rows)
 
@@ -208,23 +208,21 @@ def shown_rate(rate: float) -> str:
 
 def _validation(scores: Scores, name: str, column: str, content: dict[str, Any]) -> str:
     """F1 on validation episodes after trainings of each length, where any is known."""
-    folder = scores.results / "schedules" / f"{column}-valid"
     steps = content["model"]["origin"]["training_config"]["steps"]
-    paths = [folder / f"{trained_for(name, tried)}.{SEEDS[0]}.json" for tried in lengths(steps)]
-    if not any(path.exists() for path in paths):
-        return ""
-    return " → ".join(
-        f"{scores.load(path)['micro']['f1']:.1f}" if path.exists() else "not run yet"
-        for path in paths
-    )
+    judged = [_judged(scores, column, trained_for(name, tried)) for tried in lengths(steps)]
+    return "" if set(judged) == {NOT_RUN} else " → ".join(judged)
 
 
 def _tuned_longer(scores: Scores, name: str, column: str, content: dict[str, Any]) -> str:
-    """F1 on validation episodes after a longer fine-tuning than the table's, if it is known."""
+    """F1 on validation episodes after a longer fine-tuning than the table's."""
     trained = trained_for(name, content["model"]["origin"]["training_config"]["steps"])
-    tuned = tuned_for(trained, TUNED_LONGER[name])
-    path = scores.results / "schedules" / f"{column}-valid" / f"{tuned}.{SEEDS[0]}.json"
-    return f"{scores.load(path)['micro']['f1']:.1f}" if path.exists() else "not run yet"
+    return _judged(scores, column, tuned_for(trained, TUNED_LONGER[name]))
+
+
+def _judged(scores: Scores, column: str, scoring: str) -> str:
+    """F1 of a training on the validation episodes of a column, if it was run."""
+    path = scores.results / "schedules" / f"{column}-valid" / f"{scoring}.{SEEDS[0]}.json"
+    return f"{scores.load(path)['micro']['f1']:.1f}" if path.exists() else NOT_RUN
 
 
 def tuning_table(scores: Scores) -> Table:
