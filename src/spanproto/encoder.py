@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from spanproto.config import require
 from spanproto.errors import CheckpointError, ConfigError
+from spanproto.letter_case import CasedEmbedding
 from spanproto.tokenization import WordBatch, WordTokenizer
 
 SETTINGS = "spanproto.json"  # in a directory that this library has saved a model to
@@ -48,6 +49,7 @@ class EncoderConfig:
     overlap: int = 32  # sub-tokens shared by neighbouring windows of a long sentence
     dropout: float | None = None  # None keeps the encoder's own
     layers: int | None = None  # at most so many, the first ones; None: all
+    case: bool = False  # whether the letter case of words is read, where the tokenizer drops it
 
     def __post_init__(self) -> None:
         require(self.max_length > 0, "encoder.max_length must be positive")
@@ -69,6 +71,10 @@ class Encoder(nn.Module):
         shares_rows = transformer.config.model_type in TAKES_READY_MASK
         length = min(config.max_length, limit)
         self.words = WordTokenizer(tokenizer, length, config.overlap, shares_rows)
+        if config.case:
+            embedding = CasedEmbedding(transformer.get_input_embeddings())
+            transformer.set_input_embeddings(embedding)
+            self.words.tell_case(embedding.num_embeddings)
         self.hidden_size: int = transformer.config.hidden_size
         self._layer_count: int = transformer.config.num_hidden_layers
         # Some count positions from after that of padding.

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from spanproto.errors import ConfigError
+from spanproto.letter_case import case_of
 from spanproto.packing import lay_out
 
 IntArray = npt.NDArray[np.int64]
@@ -68,6 +69,12 @@ class WordTokenizer:
         between = np.asarray(self.suffix[-1:] or self._unknown, np.int64)
         self._reserved = {SEPARATOR: between}
         self._pieces: dict[str, IntArray] = dict(self._reserved)
+        self._ids_a_case = 0
+
+    def tell_case(self, vocabulary: int) -> None:
+        """From now on, add so much to the ids of a word for the number of its case."""
+        self._ids_a_case = vocabulary
+        self._pieces = dict(self._reserved)
 
     def batch(self, sentences: Sequence[Sequence[str]], groups: int = 1) -> WordBatch:
         """The windows of all sentences, in rows of one length.
@@ -134,7 +141,8 @@ class WordTokenizer:
             verbose=False,
         )
         for word, ids in zip(new, encoded["input_ids"], strict=True):
-            self._pieces[word] = np.asarray(ids or self._unknown, np.int64)
+            case = case_of(word) * self._ids_a_case
+            self._pieces[word] = np.asarray(ids or self._unknown, np.int64) + case
 
 
 def place_in_windows(

@@ -163,6 +163,7 @@ _FOR_FIVE_SHOTS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 _SAME_WEIGHTS = {"protobert": ("nnshot", "structshot")}  # scored with the weights of the first
+_CONFIGURED = {("structshot", "inter-5w5"): ("temperature=0.318",)}  # its authors' for a column
 _ADAPTATION: dict[str, dict[str, Any]] = {
     "token-classifier": {
         "steps": 60,
@@ -200,7 +201,12 @@ def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
             seed,
             {"method": method, "training": _schedule(method, column)},
             tuple(
-                Scoring(name, method=name, adaptation=_ADAPTATION.get(name))
+                Scoring(
+                    name,
+                    method=name,
+                    adaptation=_ADAPTATION.get(name),
+                    configure=_CONFIGURED.get((name, column), ()),
+                )
                 for name in (method, *_SAME_WEIGHTS.get(method, ()))
             ),
             also,
