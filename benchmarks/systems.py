@@ -11,20 +11,16 @@ from typing import Annotated, Any
 import typer
 
 from spanproto.data.files import atomic_writer
-from spanproto.experiments.schedules import (
-    SHARES,
-    TUNED_LONGER,
-    lengths,
-    trained_for,
-    tuned_for,
-)
+from spanproto.experiments.schedules import SHARES, lengths, trained_for
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
     PAPERS_DECISION,
     SEEDS,
+    TUNED_LONGER,
     VALIDATED,
     compared_seeds,
+    tuned_for,
 )
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method
@@ -41,6 +37,10 @@ BENCHMARKS = {
 }
 SYSTEMS = {
     **{name: entry.title for name, entry in METHODS.items() if name != "spanproto"},
+    **{
+        tuned_for(name, steps): f"{METHODS[name].title}, {steps} steps of fine-tuning"
+        for name, steps in TUNED_LONGER.items()
+    },
     "spanproto": "SpanProto",
     "spanproto-fitted": "SpanProto, decision fitted",
     f"{PAPERS_DECISION}-adapted": "SpanProto, adapted",
@@ -59,7 +59,7 @@ SEEN = "ontonotes-1"  # the other columns' validation episodes
 
 def published_figure(system: str, column: str) -> float | None:
     """What Wang et al. (EMNLP 2022) print for a system."""
-    return published.main_figure(system if system in METHODS else "spanproto", column)
+    return published.main_figure(method_name(system), column)
 
 
 def measured_figures(scores: Scores, system: str, column: str) -> list[float]:
@@ -93,10 +93,9 @@ def benchmark_mean(scores: Scores, system: str, columns: Sequence[str]) -> float
 
 
 def ranked(scores: Scores, columns: Sequence[str]) -> list[str]:
-    """All systems that have been run somewhere, the best mean first, those without one last."""
-    everywhere = [column for several in BENCHMARKS.values() for column in several]
+    """All systems that have been run on them, the best mean first, those without one last."""
     shown = [
-        system for system in SYSTEMS if any(scores.files(column, system) for column in everywhere)
+        system for system in SYSTEMS if any(scores.files(column, system) for column in columns)
     ]
     means = {system: benchmark_mean(scores, system, columns) or 0.0 for system in shown}
     return sorted(shown, key=means.__getitem__, reverse=True)
@@ -154,7 +153,7 @@ def schedule_table(scores: Scores) -> Table:
     rows = []
     for name, title in TRAINED.items():
         contents = [next(iter(scores.read(column, name)), None) for column in SCHEDULED]
-        method = method_of(name)
+        method = method_named(method_name(name))
         if any(contents) and method.trains_on is not None:
             shown = [_length(method, content) if content else "" for content in contents]
             rates = dict(method.training_defaults)
@@ -187,9 +186,10 @@ def length_table(scores: Scores) -> Table:
     return Table(("", *(f"{tried}, {column_title(column)}" for column in VALIDATED)), rows)
 
 
-def method_of(system: str) -> type[Method]:
-    """The method that a system is a form of."""
-    return method_named(system if system in METHODS else "spanproto")
+def method_name(system: str) -> str:
+    """The name of the method that a system is a form of."""
+    longer = {tuned_for(name, steps): name for name, steps in TUNED_LONGER.items()}
+    return longer.get(system, system if system in METHODS else "spanproto")
 
 
 def _length(method: type[Method], content: dict[str, Any]) -> str:
@@ -230,7 +230,7 @@ def tuning_table(scores: Scores) -> Table:
     rows = []
     for name, title in SYSTEMS.items():
         contents = [next(iter(scores.read(column, name)), None) for column in SCHEDULED]
-        method = method_of(name)
+        method = method_named(method_name(name))
         shown = [_tuning(method, content["adaptation"]) if content else "" for content in contents]
         if any(shown):
             rows.append((title, shown))

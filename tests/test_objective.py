@@ -55,7 +55,8 @@ def test_the_losses_of_one_episode_step_by_step(tiny_model: SpanProto) -> None:
 
     def scores(sentence: Sentence):
         first, last = states(sentence)
-        return model.extractor(first[None], last[None])[0]
+        cells = torch.ones(1, len(first), len(first), dtype=torch.bool).triu()
+        return model.extractor(first[None], last[None], cells)[0]
 
     def gold(sentence: Sentence):
         length = len(sentence.words)

@@ -70,12 +70,25 @@ def decision_of(
             "what single words are taken for was not gathered, and the decision is to count it; "
             "gather the evidence with words=True"
         )
-    rows = torch.tensor([_row(candidate) for candidate in everything])  # (N, 6)
-    boundary, log_p, distance, before, log_length, words = rows.unbind(1)
+    asks_meaning = "meaning" in evidence or (not evidence and joint.meaning_weight != 0)
+    if asks_meaning and not all(candidate.meanings for candidate in everything):
+        raise DataError(
+            "what spans mean to the pretrained encoder was not gathered, and the decision is to "
+            "count it; let the model ask it (--meaning ENCODER)"
+        )
+    rows = torch.tensor([_row(candidate) for candidate in everything])  # (N, 7)
+    boundary, log_p, distance, before, log_length, words, meaning = rows.unbind(1)
 
     def odds_of(config: DecisionConfig) -> Tensor:
         return log_odds(
-            boundary, log_p, distance, config, before=before, log_length=log_length, words=words
+            boundary,
+            log_p,
+            distance,
+            config,
+            before=before,
+            log_length=log_length,
+            words=words,
+            meaning=meaning,
         )
 
     if evidence:
@@ -159,4 +172,5 @@ def _row(candidate: Candidate) -> tuple[float, ...]:
         candidate.boundary_before,
         math.log(candidate.end - candidate.start),
         candidate.words[nearest] if candidate.words else 0.0,
+        candidate.meanings[nearest] if candidate.meanings else 0.0,
     )

@@ -4,7 +4,8 @@
 must lie within r. `joint` turns boundary score, type probability, distance and length into the odds
 that the span is an entity of the type; a span too faint for one stage alone can be saved by the
 other. Where a model was fine-tuned to the support set, what it said before is evidence too, and so
-is, if it is asked for, what the span's single words are taken for.
+is, if it is asked for, what the span's single words are taken for, and what the span means to the
+pretrained encoder.
 The odds are those of a logistic regression, so once fitted on held-out episodes a score of 0.8
 means that four of five such predictions are right.
 """
@@ -19,7 +20,7 @@ from torch import Tensor
 
 from spanproto.config import require
 
-EvidenceName = Literal["boundary", "type", "distance", "before", "length", "words"]
+EvidenceName = Literal["boundary", "type", "distance", "before", "length", "words", "meaning"]
 EVIDENCE: tuple[EvidenceName, ...] = get_args(EvidenceName)
 DEFAULT_EVIDENCE: tuple[EvidenceName, ...] = ("boundary", "type", "distance", "before", "length")
 
@@ -37,6 +38,8 @@ class DecisionConfig:
     before_weight: float = 0.0  # of the boundary score before fine-tuning, where that is recalled
     length_weight: float = 0.0  # of the logarithm of the number of words
     words_weight: float = 0.0  # of the type's mean log-probability among the span's single words
+    meaning_weight: float = 0.0  # of how alike the type's examples are to the pretrained encoder
+    meaning_in_type: float = 12.0  # of the same in the type's log-probability, where it is asked
     bias: float = 0.0
 
     def __post_init__(self) -> None:
@@ -58,6 +61,7 @@ def log_odds(
     before: Tensor | float = 0.0,
     log_length: Tensor | float = 0.0,
     words: Tensor | float = 0.0,
+    meaning: Tensor | float = 0.0,
 ) -> Tensor:
     """The log-odds (M, T) that each of M spans is an entity of each of T types.
 
@@ -71,6 +75,7 @@ def log_odds(
         + config.before_weight * before
         + config.length_weight * log_length
         + config.words_weight * words
+        + config.meaning_weight * meaning
         + config.bias
     )
 

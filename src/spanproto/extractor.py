@@ -23,6 +23,7 @@ class ExtractorConfig:
 
     head: Literal["paper", "rotary", "none"] = "paper"  # none: all short spans are candidates
     head_size: int = 64  # width of q and k in the rotary head
+    neighbours: bool = False  # whether a span's score is corrected by what is around its cell
     max_length: int = 8  # without a head: the most words of a candidate
     loss: Literal["two-sided", "single-sum"] = "two-sided"
     threshold: float = 0.5  # theta, on sigmoid(f)
@@ -32,6 +33,10 @@ class ExtractorConfig:
 
     def __post_init__(self) -> None:
         require(self.head_size > 0 and self.head_size % 2 == 0, "extractor.head_size must be even")
+        require(
+            self.head != "none" or not self.neighbours,
+            "extractor.head=none has no scores to correct; set extractor.neighbours=false",
+        )
         require(self.max_length > 0, "extractor.max_length must be positive")
         require(0 <= self.threshold <= 1, "extractor.threshold must lie in [0, 1]")
         require(self.max_candidates > 0, "extractor.max_candidates must be positive")
@@ -85,6 +90,37 @@ class NoHead(nn.Module):
     def forward(self, start: Tensor, end: Tensor) -> Tensor:
         """Boundary scores (S, L, L), all alike."""
         return start.new_zeros(*start.shape[:2], end.shape[1])
+
+
+class Neighbours(nn.Module):
+    """What is added to the score of a span for what is seen of the cells around its own.
+
+    Spans with a boundary in common are rivals, and a score by its two ends alone knows nothing of
+    them. Several narrow pair scores make a picture of the matrix with as many channels, which two
+    convolutions look at, as in Yan et al. (ACL 2023). At first they add nothing.
+    """
+
+    def __init__(self, hidden_size: int, channels: int = 16, width: int = 32) -> None:
+        super().__init__()
+        self.channels = channels
+        self.start = nn.Linear(hidden_size, channels * width)
+        self.end = nn.Linear(hidden_size, channels * width)
+        self.around = nn.Conv2d(channels, channels, 3, padding=1)
+        self.correction = nn.Conv2d(channels, 1, 3, padding=1)
+        nn.init.zeros_(self.correction.weight)
+        nn.init.zeros_(self.correction.bias)  # type: ignore[arg-type]
+
+    def forward(self, start: Tensor, end: Tensor, cells: Tensor) -> Tensor:
+        """Corrections (S, L, L); only cells (S, L, L) that are spans are looked at."""
+        left, right = (
+            states.unflatten(-1, (self.channels, -1)).transpose(1, 2)  # (S, C, L, w)
+            for states in (self.start(start), self.end(end))
+        )
+        apart = ~cells[:, None]
+        picture = (left @ right.mT / left.shape[-1] ** 0.5).masked_fill(apart, 0.0)  # (S, C, L, L)
+        seen = F.gelu(self.around(picture)).masked_fill(apart, 0.0)
+        correction: Tensor = self.correction(seen)[:, 0]
+        return correction
 
 
 def rotate_by_position(states: Tensor) -> Tensor:
@@ -226,10 +262,13 @@ class SpanExtractor(nn.Module):
             self.head = PaperHead(hidden_size)
         elif config.head == "rotary":
             self.head = RotaryHead(hidden_size, config.head_size)
+        self.neighbours = Neighbours(hidden_size) if config.neighbours else None
 
-    def forward(self, start: Tensor, end: Tensor) -> Tensor:
-        """Boundary scores f (S, L, L) from start and end states (S, L, h)."""
+    def forward(self, start: Tensor, end: Tensor, cells: Tensor) -> Tensor:
+        """Boundary scores f of the cells (S, L, L) from start and end states (S, L, h)."""
         scores: Tensor = self.head(start, end)
+        if self.neighbours is not None:
+            scores = scores + self.neighbours(start, end, cells)
         return scores
 
     def loss(self, scores: Tensor, gold: Tensor, cells: Tensor) -> Tensor:

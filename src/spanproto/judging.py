@@ -12,6 +12,7 @@ from spanproto.data.types import Episode, Span
 from spanproto.decision import log_odds
 from spanproto.errors import DataError
 from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode
+from spanproto.meaning import alikeness
 from spanproto.model import EncodedBatch, MentionStates, SpanProto
 from spanproto.objective import near_gold
 from spanproto.support import Prototypes, support_prototypes
@@ -38,6 +39,7 @@ class Candidate(NamedTuple):
     scores: tuple[float, ...]  # see `decision`
     boundary_before: float = 0.0  # f before the fine-tuning, if that is recalled
     words: tuple[float, ...] = ()  # mean log-probabilities of its words, if they are asked for
+    meanings: tuple[float, ...] = ()  # how alike the examples are, if the pretrained is asked
 
     @property
     def boundary_probability(self) -> float:
@@ -84,7 +86,7 @@ def judge(
         prototypes = support_prototypes(model, episodes, words)
     query = model.batch(episodes, "query").to(model.device)
     encoded = model.encode(query)
-    scores = model.extractor(encoded.start, encoded.end)
+    scores = model.boundary_scores(encoded)
     decoding = decoding or model.config.extractor.decoding
     joint = model.config.decision.rule == "joint"
     if candidates == "released":
@@ -119,6 +121,7 @@ class Evidence(NamedTuple):
     scores: Tensor  # (M, slots), the probability of being an entity of that type
     before: Tensor  # (M,), the boundary score before fine-tuning, or 0
     words: Tensor | None  # (M, slots), mean log-probabilities of the words, if asked for
+    meanings: Tensor | None  # (M, slots), how alike the examples are, if asked for
 
     @property
     def score(self) -> Tensor:
@@ -182,8 +185,12 @@ def _weigh(
         log_p, distance = (log_p + others[0]) / 2, (distance + others[1]) / 2
         if of_words is not None:
             of_words = (of_words + _of_words(recalled, spans, known)) / 2
-        matrix = earlier.extractor(recalled.start, recalled.end)
+        matrix = earlier.boundary_scores(recalled)
         before = matrix[spans.sentence, spans.start, spans.end - 1]
+    alike = _alike(model, encoded, spans, prototypes, episodes)
+    if alike is not None:
+        weight = model.config.decision.meaning_in_type
+        log_p = _towards(log_p, weight * alike)
     odds = log_odds(
         proposed.boundary[:, None],
         log_p,
@@ -192,10 +199,37 @@ def _weigh(
         before=before[:, None],
         log_length=(spans.end - spans.start).log()[:, None],
         words=0.0 if of_words is None else of_words,
+        meaning=0.0 if alike is None else alike,
     )
     scores = odds.masked_fill(~allowed, -torch.inf).sigmoid()
     distance = distance.masked_fill(~allowed, torch.inf)
-    return Evidence(log_p.argmax(-1), distance, log_p.exp(), scores, before, of_words)
+    return Evidence(log_p.argmax(-1), distance, log_p.exp(), scores, before, of_words, alike)
+
+
+def _alike(
+    model: SpanProto,
+    encoded: EncodedBatch,
+    spans: SpanPlaces,
+    prototypes: Prototypes,
+    episodes: Sequence[Episode],
+) -> Tensor | None:
+    """How alike spans and examples are to the pretrained encoder (M, slots), if it is asked."""
+    if model.meaning is None or prototypes.meanings is None:
+        if model.config.decision.meaning_weight != 0:
+            raise DataError(
+                "decision.meaning_weight counts what spans mean to the pretrained encoder, which "
+                "is not at hand; name it (--meaning ENCODER), or fit the decision without it"
+            )
+        return None
+    with model.mixed_precision():
+        alike = alikeness(model.meaning, episodes, encoded.batch, spans, prototypes.meanings)
+    return alike.float()
+
+
+def _towards(log_p: Tensor, change: Tensor) -> Tensor:
+    """Log-probabilities (M, slots) with other odds among the types, and those of none as before."""
+    total = log_p.logsumexp(-1, keepdim=True)
+    return (log_p + change).log_softmax(-1) + total
 
 
 def _of_words(encoded: EncodedBatch, spans: SpanPlaces, prototypes: Prototypes) -> Tensor:
@@ -299,9 +333,14 @@ def _by_sentence(
         proposed.boundary,
         evidence.before,
     )
-    tables = [evidence.distance, evidence.probability, evidence.scores]
-    tables += [] if evidence.words is None else [evidence.words]
-    per_type = [table.gather(1, own) for table in tables]  # (M, T): the others' would be many
+    nothing = own[:, :0].float()
+    asked = [
+        nothing if table is None else table.gather(1, own)
+        for table in (evidence.words, evidence.meanings)
+    ]
+    tables = (evidence.distance, evidence.probability, evidence.scores)
+    # (M, T): the others' would be many
+    per_type = [*(table.gather(1, own) for table in tables), *asked]
     for (row, start, end, number, boundary, before), outcome, *values in sorted(
         zip(
             zip(*(column.tolist() for column in columns), strict=True),
@@ -313,7 +352,7 @@ def _by_sentence(
     ):
         found, episode = sentence_at[row]
         count = len(episode.types)
-        distances, probabilities, scores, *words = (tuple(each[:count]) for each in values)
+        distances, probabilities, scores, words, meanings = (tuple(v[:count]) for v in values)
         found.append(
             Candidate(
                 start,
@@ -325,7 +364,8 @@ def _by_sentence(
                 probabilities,
                 scores,
                 before,
-                *words,
+                words,
+                meanings,
             )
         )
     return results

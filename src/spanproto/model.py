@@ -29,6 +29,7 @@ from spanproto.objective import Losses, ObjectiveConfig, held_out_losses, losses
 
 if TYPE_CHECKING:
     from spanproto.judging import CandidateRule
+    from spanproto.meaning import Meaning
     from spanproto.prediction import SentencePrediction
 
 
@@ -98,6 +99,7 @@ class SpanProto(Method):
     config: ModelConfig
     candidate_rule: "CandidateRule" = "model"
     _before: "tuple[SpanProto, ...]" = ()  # in a tuple, or it would count as a part of the model
+    meaning: "Meaning | None" = None  # the pretrained encoder, where it is asked too
 
     def __init__(self, encoder: Encoder, config: ModelConfig) -> None:
         super().__init__(encoder, config)
@@ -117,6 +119,11 @@ class SpanProto(Method):
         with self.mixed_precision():
             start, end = self.encoder(batch.words)
         return EncodedBatch(batch, start, end, span_cells(batch.words.word_mask))
+
+    def boundary_scores(self, encoded: EncodedBatch) -> Tensor:
+        """The boundary scores f (S, L, L) of all spans, Eq. 1-2."""
+        scores: Tensor = self.extractor(encoded.start, encoded.end, encoded.cells)
+        return scores
 
     def mention_states(self, encoded: EncodedBatch) -> MentionStates:
         """The word states projected to where prototypes and distances are."""
@@ -254,6 +261,12 @@ class SpanProto(Method):
     def before(self) -> "SpanProto | None":
         """The model before its fine-tuning, if it is asked too."""
         return self._before[0] if self._before else None
+
+    def ask_meaning(self, encoder: Encoder) -> None:
+        """Count what spans mean to the pretrained encoder as evidence, too."""
+        from spanproto.meaning import Meaning
+
+        self.meaning = Meaning(encoder.to(self.device))
 
     def predict(self, episodes: Sequence[Episode]) -> "list[list[SentencePrediction]]":
         """Candidate spans from the extractor, each given its nearest type or rejected."""

@@ -85,7 +85,7 @@ def losses(
     told from those of its episode, or as `rivals` says.
     """
     encoded = model.encode(batch)
-    scores = model.extractor(encoded.start, encoded.end)  # (S, L, L)
+    scores = model.boundary_scores(encoded)  # (S, L, L)
     gold = model.gold_matrix(encoded)
     entities = gold | model.others_matrix(encoded)
     seen = encoded
@@ -105,7 +105,7 @@ def held_out_losses(model: SpanProto, support: EpisodeBatch, query: EpisodeBatch
     """The losses on query sets alone, with the prototypes of support sets encoded apart."""
     known, encoded = model.encode(support), model.encode(query)
     centres = model.prototypes(model.mention_states(known))
-    scores, gold = model.extractor(encoded.start, encoded.end), model.gold_matrix(encoded)
+    scores, gold = model.boundary_scores(encoded), model.gold_matrix(encoded)
     entities = gold | model.others_matrix(encoded)
     span = span_loss(model, encoded, scores, entities, all_sentences=True)
     states = model.mention_states(encoded)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from spanproto.data.types import Episode
+from spanproto.meaning import meaning_prototypes
 from spanproto.model import SpanProto
 from spanproto.word_evidence import WordPrototypes, WordTotals, word_prototypes, word_totals
 
@@ -22,23 +23,26 @@ class Prototypes(NamedTuple):
     others: Tensor  # (P, d), entities of none of their episode's types
     episode: Tensor  # (P,), the number of the episode of each of them
     words: WordPrototypes | None = None  # where a decision asks for them
+    meanings: Tensor | None = None  # (slots, 2, h), where the pretrained encoder is asked
 
     @classmethod
     def of_tensors(cls, tensors: Mapping[str, Tensor]) -> "Prototypes":
         """The prototypes of which `to_tensors` made the tensors."""
-        spans = {name: tensors[name] for name in ("centres", "others", "episode")}
         words = {
             name.removeprefix(_OF_WORDS): tensor
             for name, tensor in tensors.items()
-            if name not in spans
+            if name.startswith(_OF_WORDS)
         }
-        return cls(**spans, words=WordPrototypes(**words) if words else None)
+        rest = {name: t for name, t in tensors.items() if not name.startswith(_OF_WORDS)}
+        return cls(**rest, words=WordPrototypes(**words) if words else None)
 
     def to_tensors(self) -> dict[str, Tensor]:
         """All of them by name, such as can be saved."""
         spans = {"centres": self.centres, "others": self.others, "episode": self.episode}
         words = {} if self.words is None else self.words._asdict()
-        return spans | {f"{_OF_WORDS}{name}": tensor for name, tensor in words.items()}
+        meanings = {} if self.meanings is None else {"meanings": self.meanings}
+        of_words = {f"{_OF_WORDS}{name}": tensor for name, tensor in words.items()}
+        return spans | of_words | meanings
 
     def to(self, device: torch.device) -> "Prototypes":
         """The same on another device."""
@@ -53,7 +57,8 @@ def support_prototypes(
     """The prototypes of all types of all episodes.
 
     The support set of an episode that comes alone may be of any size: it is encoded in parts.
-    Those of words are there if the model's decision counts them, or if `words` asks for them.
+    Those of words are there if the model's decision counts them, or if `words` asks for them, and
+    those of meanings if the model asks the pretrained encoder.
     """
     model.eval()
     words = words or model.config.decision.words
@@ -76,11 +81,16 @@ def support_prototypes(
     means = torch.stack(totals).sum(0) / torch.stack(shots).sum(0).clamp(min=1)[:, None]
     centres = model.classifier.settle(means)
     vectors, numbers = zip(*others, strict=True)
+    meanings = None
+    if model.meaning is not None:
+        with model.mixed_precision():
+            meanings = meaning_prototypes(model.meaning, episodes)
     return Prototypes(
         centres,
         torch.cat(vectors),
         torch.cat(numbers),
         word_prototypes(of_words, len(centres)) if words else None,
+        meanings,
     )
 
 

@@ -77,6 +77,12 @@ def evaluate(
             help="Validation episodes: weigh the evidence on a span as suits these, then score."
         ),
     ] = None,
+    meaning: Annotated[
+        str | None,
+        typer.Option(
+            help="A pretrained encoder, as encoder.name: count what spans mean to it, too."
+        ),
+    ] = None,
     format: Annotated[
         str | None, typer.Option(help="Format of the episodes.", show_default="from the file")
     ] = None,
@@ -95,6 +101,8 @@ def evaluate(
     from spanproto.config import apply_overrides, require, to_dict
     from spanproto.data.episodes import read_supported_episodes
     from spanproto.data.files import atomic_writer
+    from spanproto.decision import DEFAULT_EVIDENCE
+    from spanproto.encoder import Encoder, EncoderConfig
     from spanproto.errors import ConfigError
     from spanproto.model import SpanProto
     from spanproto.provenance import provenance
@@ -112,10 +120,17 @@ def evaluate(
             raise ConfigError(f"{loaded.title()} has no spans to centre; drop --centre-on")
         loaded = centred(loaded, read_supported_episodes(centre_on, format)[:CENTRED_ON])
         files.append(centre_on)
+    evidence = DEFAULT_EVIDENCE
+    if meaning is not None:
+        if not isinstance(loaded, SpanProto):
+            raise ConfigError(f"{loaded.title()} weighs no evidence on spans; drop --meaning")
+        loaded.ask_meaning(Encoder.from_pretrained(EncoderConfig(name=meaning)))
+        evidence = (*evidence, "meaning")
     if fit_decision is not None:
         if not isinstance(loaded, SpanProto):
             raise ConfigError(f"{loaded.title()} has no decision to fit; drop --fit-decision")
-        decide_as_suits(loaded, read_supported_episodes(fit_decision, format), settings)
+        known = read_supported_episodes(fit_decision, format)
+        decide_as_suits(loaded, known, settings, evidence)
         files.append(fit_decision)
     report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value, settings)
     oracle = ORACLE if candidates is Rule.released else None
@@ -127,6 +142,7 @@ def evaluate(
         "adaptation": None if settings is None else to_dict(settings),
         "precision": "bf16" if loaded.bf16 else "fp32",
         "oracle": oracle,
+        "meaning": meaning,
         "names": names,
         **report.to_dict(),
         "provenance": provenance(loaded.origin.get("seed"), files),

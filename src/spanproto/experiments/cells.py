@@ -197,6 +197,8 @@ def _score(
     """What is found of scorings that are had together."""
     from spanproto.checkpoint import load_model
     from spanproto.config import to_dict
+    from spanproto.encoder import Encoder, EncoderConfig
+    from spanproto.model import SpanProto
     from spanproto.provenance import provenance
     from spanproto.training.distributed import choose_device
 
@@ -204,6 +206,9 @@ def _score(
     method = first.method or cell.run.get("method", "spanproto")
     model = load_model(source, method, list(first.configure)).to(choose_device(grid.device))
     model.use_mixed_precision(model.device.type == "cuda")
+    if first.meaning:
+        assert isinstance(model, SpanProto)
+        model.ask_meaning(Encoder.from_pretrained(EncoderConfig(name=grid.encoder)))
     adapts = first.adaptation is not None or model.always_adapts
     settings = model.adaptation({**(first.adaptation or {}), "seed": cell.seed}) if adapts else None
     trial = Trial(
@@ -219,6 +224,8 @@ def _score(
             "column": column.name,
             "candidates": scoring.candidates,
             "deciding": list(scoring.deciding),
+            "fitted_on": scoring.fit_decision,
+            "meaning": scoring.meaning,
             "adaptation": None if settings is None else to_dict(settings),
             "limit": grid.limit,
             **({"quick": True} if grid.quick else {}),

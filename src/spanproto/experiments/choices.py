@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
@@ -17,6 +18,8 @@ from spanproto.experiments.systems import (
     VALIDATED,
     spanproto_cell,
     with_words,
+    without_meaning,
+    words_cell,
 )
 
 if TYPE_CHECKING:
@@ -175,6 +178,12 @@ RETRAINED = {  # from the setting of the tables
         words=True,
         protocol="crossdomain",
     ),
+    "tables-words-case": Choice(
+        "and the letter case of words read",
+        {**_WORDS_LEARNED, "encoder": {"case": True}},
+        words=True,
+        protocol="fewnerd",
+    ),
     "tables-words-rivals": Choice(
         "or types told from those of all episodes of a step",
         _RIVALS,
@@ -197,7 +206,11 @@ TITLES = {
     "tables-fitted-words": "and no fine-tuning",
     **{name: choice.title for name, choice in RETRAINED.items()},
     **dict.fromkeys(NOT_TUNED.values(), "words learned, and no fine-tuning"),
+    "final-no-meaning": "words learned, all that paid, and scores corrected by those around them",
+    "final": "and what spans mean to the pretrained encoder: SpanProto with words",
+    "final-not-tuned": "and no fine-tuning",
 }
+_FITTED_ON = 32  # validation episodes
 
 
 def validation_column(column: Column, fitted_on: int = 0) -> Column:
@@ -243,7 +256,21 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
             cells[key] = table.retrained(
                 key, choice.model, choice.training, rescored, data=choice.data
             )
+    cells["final"] = _final(name, seed, column)
     return [OwnCell(column, cell) for cell in cells.values()]
+
+
+def _final(name: str, seed: int, column: Column) -> Cell:
+    """SpanProto with words as it came to be, its decision fitted on as many episodes as others'."""
+    cell = words_cell(name, seed)
+    by_name = {s.name: replace(s, fit_decision=_FITTED_ON) for s in cell.scorings}
+    tuned = by_name["words-adapted"]
+    scorings = (
+        without_meaning(tuned, "final-no-meaning"),
+        replace(tuned, name="final"),
+        replace(by_name["words-fitted"], name="final-not-tuned"),
+    )
+    return replace(cell, system="final", column=column.name, scorings=scorings)
 
 
 def _first(scored: Scoring, protocol: str) -> Scoring:

@@ -12,7 +12,12 @@ from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import spanproto_cell, with_words, words_cell
+from spanproto.experiments.systems import (
+    spanproto_cell,
+    with_words,
+    without_meaning,
+    words_cell,
+)
 
 _AS_FOR = "wiki-5"
 DENSE = replace(
@@ -27,7 +32,9 @@ DENSE_TITLES = {
     "dense-layers": "and the first 8 of 12 layers of the encoder alone",
     "dense-all-layers": "and all of these tuned, at half the rate for 60 steps, "
     "and the boundary before it counted",
-    "dense-longer": "and for 100 steps: SpanProto with words",
+    "dense-longer": "and for 100 steps",
+    "dense-neighbours": "and scores of spans corrected by those around them",
+    "dense-meaning": "and what spans mean to the pretrained encoder: SpanProto with words",
 }
 
 
@@ -35,17 +42,29 @@ def dense_cells(seed: int) -> list[OwnCell]:
     """The cells of the choices; those of one training are one cell."""
     table, words = spanproto_cell(_AS_FOR, seed), words_cell(_AS_FOR, seed)
     first = replace(_scoring(table, "spanproto-adapted"), name="dense")
-    final = replace(_scoring(words, "words-adapted"), name="dense-longer")
-    shorter = replace(
-        final, name="dense-all-layers", adaptation={**(final.adaptation or {}), "steps": 60}
+    final = replace(
+        _scoring(words, "words-adapted"), name="dense-meaning", fit_decision=first.fit_decision
     )
+    longer = without_meaning(final, "dense-longer")
+    shorter = replace(
+        longer, name="dense-all-layers", adaptation={**(longer.adaptation or {}), "steps": 60}
+    )
+    unaware = {"extractor": {"neighbours": False}}
     cells = [
         table.retrained("dense", {}, {}, [first]),
         words.retrained(
-            "dense-words", {"encoder": {"layers": None}}, {}, [with_words(first, "dense-words")]
+            "dense-words",
+            {**unaware, "encoder": {"layers": None}},
+            {},
+            [with_words(first, "dense-words")],
         ),
         words.retrained(
-            "dense-layers", {}, {}, [with_words(first, "dense-layers"), shorter, final]
+            "dense-layers", unaware, {}, [with_words(first, "dense-layers"), shorter, longer]
+        ),
+        replace(
+            words,
+            system="dense-neighbours",
+            scorings=(without_meaning(final, "dense-neighbours"), final),
         ),
     ]
     return [OwnCell(DENSE, replace(cell, column=DENSE.name)) for cell in cells]

@@ -157,6 +157,10 @@ def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iter
             name = compared.what.removeprefix("model.")
             if name not in set_apart and not name.startswith("decision."):
                 yield compared
+    if "fitted_on" in content:
+        what = "a decision fitted on so many episodes:"
+        yield Compared(what, content["fitted_on"], scoring.fit_decision)
+        yield Compared("the pretrained encoder asked:", content["meaning"], scoring.meaning)
     if "adaptation" in content:
         adapts = scoring.adaptation is not None or method.always_adapts
         wanted = to_dict(method.adaptation(scoring.adaptation or {})) if adapts else None

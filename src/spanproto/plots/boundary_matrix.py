@@ -12,6 +12,7 @@ from spanproto.batch import map_tensors
 from spanproto.data.types import Sentence, Span
 from spanproto.data.words import sentence_of
 from spanproto.errors import DataError
+from spanproto.extractor import span_cells
 from spanproto.model import SpanProto
 from spanproto.passages import windows_of
 from spanproto.plots import style
@@ -117,7 +118,8 @@ def boundary_probabilities(model: SpanProto, document: Sentence) -> NDArray[np.f
         )
         with model.mixed_precision():
             start, end = model.encoder(batch)
-        matrix[own, own] = model.extractor(start, end)[0].float().sigmoid().cpu().numpy()
+        scores = model.extractor(start, end, span_cells(batch.word_mask))
+        matrix[own, own] = scores[0].float().sigmoid().cpu().numpy()
     matrix[np.tri(size, k=-1, dtype=bool)] = np.nan
     return matrix
 

@@ -1,0 +1,98 @@
+"""What spans mean to the pretrained encoder, untouched by training.
+
+Training teaches an encoder to tell the types of its episodes apart, and other things that it knew
+of words fade. So the encoder as it was is asked, too, how alike a span and the examples of a type
+are: by themselves, and in their sentences. That takes no training, and no more than the examples.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from spanproto.batch import EpisodeBatch, SpanPlaces, map_tensors
+from spanproto.classifier import mean_representations, prototypes
+from spanproto.data.types import Episode
+from spanproto.encoder import Encoder
+
+TEXTS_AT_ONCE = 2048
+Place = tuple[int, int, int]  # the number of a sentence, and a half-open span of it
+
+
+class Meaning:
+    """A pretrained encoder that is asked what spans mean, and learns nothing."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder.eval().requires_grad_(False)
+
+    @torch.inference_mode()
+    def vectors(self, sentences: Sequence[Sequence[str]], spans: Sequence[Place]) -> Tensor:
+        """Two unit vectors for each of M spans, (M, 2, h): by itself, and in its sentence."""
+        phrases: dict[tuple[str, ...], int] = {}
+        alone = []
+        for number, start, end in spans:
+            phrase = tuple(sentences[number][start:end])
+            alone.append((phrases.setdefault(phrase, len(phrases)), 0, end - start))
+        both = (self._means(list(phrases), alone), self._means(sentences, spans))
+        return F.normalize(torch.stack(both, 1), dim=-1)
+
+    def _means(self, texts: Sequence[Sequence[str]], spans: Sequence[Place]) -> Tensor:
+        """The mean states (M, h) of the words of spans of the texts, which are read in parts."""
+        device = next(self.encoder.parameters()).device
+        found = torch.zeros(len(spans), self.encoder.hidden_size, device=device)
+        # Texts of similar length together, so that little is padding.
+        order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+        place = {number: at for at, number in enumerate(order)}
+        at = torch.tensor([place[number] for number, _, _ in spans], dtype=torch.long)
+        ends = torch.tensor([span[1:] for span in spans], dtype=torch.long).reshape(-1, 2)
+        for first in range(0, len(order), TEXTS_AT_ONCE):
+            part = [texts[number] for number in order[first : first + TEXTS_AT_ONCE]]
+            batch = map_tensors(self.encoder.words.batch(part), lambda tensor: tensor.to(device))
+            here = ((at >= first) & (at < first + len(part))).nonzero()[:, 0]
+            row = (at[here] - first).to(device)
+            start, end = ends[here].to(device).unbind(1)
+            first_states, last_states = self.encoder(batch)
+            found[here.to(device)] = mean_representations(
+                first_states, last_states, row, start, end
+            )
+        return found
+
+
+def meaning_prototypes(meaning: Meaning, episodes: Sequence[Episode]) -> Tensor:
+    """What the examples of each type of each episode have in common, unit vectors (slots, 2, h).
+
+    A type without examples has none to speak of.
+    """
+    keys = [(number, label) for number, episode in enumerate(episodes) for label in episode.types]
+    slots = {key: slot for slot, key in enumerate(keys)}
+    sentences = [(n, s) for n, episode in enumerate(episodes) for s in episode.support]
+    spans = [
+        (at, span.start, span.end, slots[number, span.label])
+        for at, (number, sentence) in enumerate(sentences)
+        for span in sentence.spans
+    ]
+    vectors = meaning.vectors([s.words for _, s in sentences], [span[:3] for span in spans])
+    slot = torch.tensor([span[3] for span in spans], dtype=torch.long, device=vectors.device)
+    flat = vectors.flatten(1)
+    total = prototypes(flat, torch.ones_like(flat[:, 0]), slot, len(keys))
+    return F.normalize(total.view(len(keys), *vectors.shape[1:]), dim=-1)
+
+
+def alikeness(
+    meaning: Meaning,
+    episodes: Sequence[Episode],
+    query: EpisodeBatch,
+    spans: SpanPlaces,
+    known: Tensor,
+) -> Tensor:
+    """How alike M spans of the query sentences and the prototypes `known` are, (M, slots).
+
+    The mean of two cosines: that of the spans by themselves, and that of the spans as they stand.
+    """
+    asked = [sentence.words for episode in episodes for sentence in episode.query]
+    number = {row: at for at, row in enumerate(query.query_rows)}
+    columns = zip(spans.sentence.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
+    places = [(number[row], start, end) for row, start, end in columns]
+    vectors = meaning.vectors(asked, places)  # (M, 2, h)
+    return torch.einsum("mvh,svh->ms", vectors, known.to(vectors.dtype)) / 2
