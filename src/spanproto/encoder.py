@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from spanproto.config import require
 from spanproto.errors import CheckpointError, ConfigError
-from spanproto.letter_case import CasedEmbedding
+from spanproto.letter_case import CASE_VECTORS, CasedEmbedding
 from spanproto.tokenization import WordBatch, WordTokenizer
 
 SETTINGS = "spanproto.json"  # in a directory that this library has saved a model to
@@ -72,8 +72,10 @@ class Encoder(nn.Module):
         length = min(config.max_length, limit)
         self.words = WordTokenizer(tokenizer, length, config.overlap, shares_rows)
         if config.case:
-            embedding = CasedEmbedding(transformer.get_input_embeddings())
-            transformer.set_input_embeddings(embedding)
+            embedding = transformer.get_input_embeddings()
+            if not isinstance(embedding, CasedEmbedding):
+                embedding = CasedEmbedding(embedding)
+                transformer.set_input_embeddings(embedding)
             self.words.tell_case(embedding.num_embeddings)
         self.hidden_size: int = transformer.config.hidden_size
         self._layer_count: int = transformer.config.num_hidden_layers
@@ -125,7 +127,8 @@ class Encoder(nn.Module):
             for name, tensor in load_weights(directory).items()
         }
         own = encoder.transformer.state_dict()
-        _refuse_missing(config.name, own.keys() - stored.keys())
+        fresh = {name for name in own if name.endswith(CASE_VECTORS)}  # all 0, to be learned
+        _refuse_missing(config.name, own.keys() - stored.keys() - fresh)
         known = {name: stored[name] for name in own.keys() & stored.keys()}
         encoder.transformer.load_state_dict(known, strict=False)
         return encoder

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 
 CASES = 4
 """No capital, a capital first and no other, capitals alone, and any other mixture."""
+CASE_VECTORS = ".case"
+"""How the name of their parameter ends."""
 _FASTER = 10.0
 """At an encoder's rate, vectors that begin at 0 would hardly get anywhere; these go so much further
 at each step."""

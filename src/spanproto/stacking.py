@@ -30,7 +30,7 @@ STACKABLE = TAKES_READY_MASK
 
 @dataclass(frozen=True)
 class TuningConfig:
-    """Which weights an episode has of its own. The embeddings are always shared."""
+    """Which weights an episode has of its own. Embeddings and convolutions are always shared."""
 
     tune: Literal["all", "top", "low-rank", "heads"] = "all"
     top_layers: int = 4  # with "top": the encoder's last layers
