@@ -1,12 +1,23 @@
 """Thresholds: the best F1, and never worse than before."""
 
+import math
+import random
+from statistics import pstdev
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproto.data.types import Sentence, Span
 from spanproto.judging import Candidate
-from spanproto.thresholds import ENOUGH, Scored, best_threshold, proposals, tune
+from spanproto.thresholds import (
+    ENOUGH,
+    Scored,
+    best_threshold,
+    proposals,
+    steady_threshold,
+    tune,
+)
 
 
 def scored(*pairs: tuple[float, bool], label: str = "x") -> list[Scored]:
@@ -65,3 +76,35 @@ def test_thresholds_change_only_for_the_better() -> None:
     assert tuning.f1_after == 100
     assert tuning.thresholds == {"x": pytest.approx(0.5)}
     assert tune(gold, predict, {"x": 0.55}).thresholds == {"x": 0.55}
+
+
+def test_a_steady_threshold_is_the_best_one_where_that_is_plain() -> None:
+    plain = scored((0.9, True), (0.5, False))  # F1 of 1 above 0.7 and of 2 / 3 above 0.25
+    assert steady_threshold(plain, 1) == pytest.approx(0.7, abs=1e-6)
+    assert steady_threshold(scored((0.9, False)), 1) is None
+    assert steady_threshold([], 3) is None
+
+
+def test_a_steady_threshold_weighs_all_by_their_f1() -> None:
+    even = scored((0.9, True), (0.8, False), (0.6, True), (0.4, False), (0.3, True), (0.1, True))
+    f1 = [2 / 5, 2 / 6, 4 / 7, 4 / 8, 6 / 9, 8 / 10]
+    cuts = [0.85, 0.7, 0.5, 0.35, 0.2, 0.05]
+    weights = [math.exp((value - max(f1)) / 0.005) for value in f1]
+    by_hand = sum(w * cut for w, cut in zip(weights, cuts, strict=True)) / sum(weights)
+    assert steady_threshold(even, 4) == pytest.approx(by_hand)
+
+
+def test_a_steady_threshold_moves_less_than_the_best_from_sample_to_sample() -> None:
+    rng = random.Random(3)
+
+    def sample() -> list[Scored]:
+        values = [rng.random() for _ in range(400)]
+        return [Scored("a", value, rng.random() < value) for value in values]
+
+    samples = [sample() for _ in range(30)]
+    gold = [sum(prediction.correct for prediction in one) for one in samples]
+    spread = {
+        choose: pstdev(choose(one, count) or 0.0 for one, count in zip(samples, gold, strict=True))
+        for choose in (best_threshold, steady_threshold)
+    }
+    assert spread[steady_threshold] < 0.7 * spread[best_threshold]

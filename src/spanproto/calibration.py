@@ -26,7 +26,7 @@ from spanproto.decision import (
 from spanproto.errors import DataError
 from spanproto.judging import Candidate, judge
 from spanproto.model import SpanProto
-from spanproto.thresholds import Scored, best_threshold
+from spanproto.thresholds import Scored, steady_threshold
 
 LEAST_PROBABILITY = 1e-7
 Judged = Sequence[tuple[Sentence, Sequence[Candidate]]]
@@ -105,7 +105,7 @@ def decision_of(
         for score, candidate in flat([(next(scores), candidate) for candidate in candidates])
     ]
     gold = sum(len(sentence.spans) for sentence, _ in judged)
-    return replace(fitted, threshold=best_threshold(left, gold) or fitted.threshold)
+    return replace(fitted, threshold=steady_threshold(left, gold) or fitted.threshold)
 
 
 def decide_as_suits(
