@@ -33,6 +33,7 @@ class ClassifierConfig:
     margin_distance: Distance = "euclidean"  # in the margin loss and in the rejection
     margin: float = 3.0  # r
     margin_loss: bool = True
+    none: bool = False  # whether none of the types is one more outcome of Eq. 8, as far away as r
     false_positives: Literal["all", "released"] = "all"  # "released" spares near misses
     reject: bool = True  # drop candidates farther than r from every prototype
 
@@ -188,6 +189,11 @@ class MentionClassifier(nn.Module):
     def softmax_distance(self, squared: Tensor) -> Tensor:
         """The distance of Eq. 8."""
         return as_distance(squared, self.config.softmax_distance)
+
+    def none_distance(self, like: Tensor) -> Tensor:
+        """How far away none of the types is, in the distance of Eq. 8, (M,) for spans (M, ...)."""
+        squared = like.new_full((len(like),), self.config.margin**2)
+        return self.softmax_distance(squared)
 
     def margin_distance(self, squared: Tensor) -> Tensor:
         """The distance of Eq. 9 and of the rejection."""

@@ -21,7 +21,7 @@ NEVER = -1e9  # a score that no span can have: exp() of it is 0 and its gradient
 class ExtractorConfig:
     """The choices that the paper and its released code make differently, and their defaults."""
 
-    head: Literal["paper", "rotary", "none"] = "paper"  # none: all short spans are candidates
+    head: Literal["paper", "rotary", "neighbours", "none"] = "paper"  # none: all short spans are candidates
     head_size: int = 64  # width of q and k in the rotary head
     max_length: int = 8  # without a head: the most words of a candidate
     loss: Literal["two-sided", "single-sum"] = "two-sided"
@@ -77,6 +77,34 @@ class RotaryHead(nn.Module):
         biases: Tensor = self.start_bias(start) + self.end_bias(end).transpose(1, 2)
         scores: Tensor = pair + biases / 2
         return scores
+
+
+class NeighboursHead(PaperHead):
+    """The paper's score, corrected by what is seen of the cells around.
+
+    Spans that share an end are rivals. Several narrow pair scores make a picture of the matrix with
+    as many channels, and two convolutions over it tell each span about its rivals.
+    """
+
+    def __init__(self, hidden_size: int, channels: int = 16, width: int = 32) -> None:
+        super().__init__(hidden_size)
+        self.channels = channels
+        self.left = nn.Linear(hidden_size, channels * width)
+        self.right = nn.Linear(hidden_size, channels * width)
+        self.around = nn.Conv2d(channels, channels, 3, padding=1)
+        self.correction = nn.Conv2d(channels, 1, 3, padding=1)
+        nn.init.zeros_(self.correction.weight)
+        nn.init.zeros_(self.correction.bias)
+
+    def forward(self, start: Tensor, end: Tensor) -> Tensor:
+        """Boundary scores (S, L, L) from start states and end states (S, L, h)."""
+        left, right = (
+            side(states).unflatten(-1, (self.channels, -1)).transpose(1, 2)  # (S, C, L, w)
+            for side, states in ((self.left, start), (self.right, end))
+        )
+        picture = (left @ right.mT / left.shape[-1] ** 0.5).triu()  # (S, C, L, L)
+        correction: Tensor = self.correction(F.gelu(self.around(picture)))[:, 0]
+        return super().forward(start, end) + correction
 
 
 class NoHead(nn.Module):
@@ -224,6 +252,8 @@ class SpanExtractor(nn.Module):
         self.head: nn.Module = NoHead()
         if config.head == "paper":
             self.head = PaperHead(hidden_size)
+        elif config.head == "neighbours":
+            self.head = NeighboursHead(hidden_size)
         elif config.head == "rotary":
             self.head = RotaryHead(hidden_size, config.head_size)
 

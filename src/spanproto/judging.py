@@ -226,11 +226,15 @@ def _distance_to_none(
     model: SpanProto, states: MentionStates, spans: SpanPlaces, prototypes: Prototypes
 ) -> Tensor | None:
     """To the nearest entity of no type of a span's own episode, (M,), if any episode has one."""
+    radius = None
+    if model.config.classifier.none:
+        radius = model.classifier.none_distance(spans.start.float())
     if not len(prototypes.others):
-        return None
+        return radius
     squared = squared_distances(states.represent(spans), prototypes.others)  # (M, P)
     own = states.batch.episode.index_select(0, spans.sentence)[:, None] == prototypes.episode
-    return model.classifier.softmax_distance(squared.masked_fill(~own, torch.inf).amin(1))
+    nearest = model.classifier.softmax_distance(squared.masked_fill(~own, torch.inf).amin(1))
+    return nearest if radius is None else torch.minimum(nearest, radius)
 
 
 def _best_first(

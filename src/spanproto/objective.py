@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces
-from spanproto.classifier import margin_loss, prototype_loss
+from spanproto.classifier import log_probabilities_with_none, margin_loss, prototype_loss
 from spanproto.config import require
 from spanproto.extractor import thinned
 from spanproto.meta import MetaConfig
@@ -173,6 +173,10 @@ def proto_loss(
     allowed = placement.allowed
     if rivals == "step":
         allowed = allowed | of_other_types(states.batch, spans.slot)
+    if model.config.classifier.none:
+        log_p = log_probabilities_with_none(distance, allowed, model.classifier.none_distance(distance))
+        own = log_p.gather(1, spans.slot[:, None])[:, 0]
+        return -torch.where(spans.weight > 0, own, 0.0) @ spans.weight
     return prototype_loss(distance, allowed, spans.slot) @ spans.weight
 
 
@@ -210,6 +214,11 @@ def false_positive_loss(
 ) -> Tensor:
     """Line 12: Eq. 9 keeps the false positives at least r away from every prototype."""
     placement = model.place(states, false, centres)
+    if model.config.classifier.none:
+        distance = model.classifier.softmax_distance(placement.squared)
+        to_none = model.classifier.none_distance(distance)
+        log_p = log_probabilities_with_none(distance, placement.allowed, to_none)
+        return -torch.where(weight > 0, log_p[:, -1], 0.0) @ weight
     distance = model.classifier.margin_distance(placement.squared)
     return margin_loss(distance, placement.allowed, model.config.classifier.margin) @ weight
 
