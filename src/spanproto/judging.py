@@ -12,7 +12,7 @@ from spanproto.data.types import Episode, Span
 from spanproto.decision import log_odds
 from spanproto.errors import DataError
 from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode
-from spanproto.meaning import alikeness
+from spanproto.meaning import alikeness, query_vectors
 from spanproto.model import EncodedBatch, MentionStates, SpanProto
 from spanproto.objective import near_gold
 from spanproto.support import Prototypes, support_prototypes
@@ -180,7 +180,7 @@ def _weigh(
     if model.before is not None:
         earlier = model.before.eval()
         recalled = earlier.encode(encoded.batch)
-        known = support_prototypes(earlier, episodes, words)
+        known = support_prototypes(earlier, episodes, words, meanings=False)
         others = _typing(earlier, recalled, spans, known)
         log_p, distance = (log_p + others[0]) / 2, (distance + others[1]) / 2
         if of_words is not None:
@@ -215,15 +215,16 @@ def _alike(
 ) -> Tensor | None:
     """How alike spans and examples are to the pretrained encoder (M, slots), if it is asked."""
     if model.meaning is None or prototypes.meanings is None:
-        if model.config.decision.meaning_weight != 0:
+        if model.config.decision.meaning_weight != 0 or prototypes.meanings is not None:
             raise DataError(
-                "decision.meaning_weight counts what spans mean to the pretrained encoder, which "
-                "is not at hand; name it (--meaning ENCODER), or fit the decision without it"
+                "the decision counts what spans mean to the pretrained encoder, which is not at "
+                "hand; name it (evaluate --meaning ENCODER, or model.ask_meaning in Python), or "
+                "fit without it"
             )
         return None
     with model.mixed_precision():
-        alike = alikeness(model.meaning, episodes, encoded.batch, spans, prototypes.meanings)
-    return alike.float()
+        vectors = query_vectors(model.meaning, episodes, encoded.batch, spans)
+    return alikeness(vectors, prototypes.meanings)
 
 
 def _towards(log_p: Tensor, change: Tensor) -> Tensor:

@@ -79,20 +79,20 @@ def meaning_prototypes(meaning: Meaning, episodes: Sequence[Episode]) -> Tensor:
     return F.normalize(total.view(len(keys), *vectors.shape[1:]), dim=-1)
 
 
-def alikeness(
-    meaning: Meaning,
-    episodes: Sequence[Episode],
-    query: EpisodeBatch,
-    spans: SpanPlaces,
-    known: Tensor,
+def query_vectors(
+    meaning: Meaning, episodes: Sequence[Episode], query: EpisodeBatch, spans: SpanPlaces
 ) -> Tensor:
-    """How alike M spans of the query sentences and the prototypes `known` are, (M, slots).
-
-    The mean of two cosines: that of the spans by themselves, and that of the spans as they stand.
-    """
+    """The vectors (M, 2, h) of M spans of the query sentences of the episodes."""
     asked = [sentence.words for episode in episodes for sentence in episode.query]
     number = {row: at for at, row in enumerate(query.query_rows)}
     columns = zip(spans.sentence.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
     places = [(number[row], start, end) for row, start, end in columns]
-    vectors = meaning.vectors(asked, places)  # (M, 2, h)
-    return torch.einsum("mvh,svh->ms", vectors, known.to(vectors.dtype)) / 2
+    return meaning.vectors(asked, places)
+
+
+def alikeness(vectors: Tensor, known: Tensor) -> Tensor:
+    """How alike M spans (M, 2, h) and the prototypes `known` (slots, 2, h) are, (M, slots).
+
+    The mean of two cosines: that of the spans by themselves, and that of the spans as they stand.
+    """
+    return torch.einsum("mvh,svh->ms", vectors, known) / 2

@@ -52,13 +52,13 @@ class Prototypes(NamedTuple):
 
 @torch.inference_mode()
 def support_prototypes(
-    model: SpanProto, episodes: Sequence[Episode], words: bool = False
+    model: SpanProto, episodes: Sequence[Episode], words: bool = False, *, meanings: bool = True
 ) -> Prototypes:
     """The prototypes of all types of all episodes.
 
     The support set of an episode that comes alone may be of any size: it is encoded in parts.
     Those of words are there if the model's decision counts them, or if `words` asks for them, and
-    those of meanings if the model asks the pretrained encoder.
+    those of meanings if the model asks the pretrained encoder, unless they are not wanted.
     """
     model.eval()
     words = words or model.config.decision.words
@@ -81,16 +81,16 @@ def support_prototypes(
     means = torch.stack(totals).sum(0) / torch.stack(shots).sum(0).clamp(min=1)[:, None]
     centres = model.classifier.settle(means)
     vectors, numbers = zip(*others, strict=True)
-    meanings = None
-    if model.meaning is not None:
+    asked = None
+    if meanings and model.meaning is not None:
         with model.mixed_precision():
-            meanings = meaning_prototypes(model.meaning, episodes)
+            asked = meaning_prototypes(model.meaning, episodes)
     return Prototypes(
         centres,
         torch.cat(vectors),
         torch.cat(numbers),
         word_prototypes(of_words, len(centres)) if words else None,
-        meanings,
+        asked,
     )
 
 

@@ -193,6 +193,35 @@ def test_scores_of_other_settings_are_refused(grid: Grid, cell: Cell) -> None:
             grid.wants(other)
 
 
+def test_scores_of_another_decision_are_refused(grid: Grid, cell: Cell) -> None:
+    (name,) = COLUMNS["news-1"].validation["valid"]
+    (grid.data / name).parent.mkdir(parents=True, exist_ok=True)
+    episodes = [synthetic.episode(seed) for seed in range(20, 24)]
+    write_episodes(grid.data / name, episodes, "crossdomain")
+    asking = Scoring("asking", meaning=True, fit_decision=2, evidence=("boundary", "meaning"))
+    plain = Scoring("plain", fit_decision=2)
+    cell = replace(cell, scorings=(asking, plain))
+    fill(grid, [cell], workers=1)
+    found = {s.name: json.loads(grid.file(cell, s).read_text()) for s in cell.scorings}
+    assert [found[name]["meaning"] for name in ("asking", "plain")] == [True, False]
+    assert [found[name]["fitted_on"] for name in ("asking", "plain")] == [2, 2]
+    weights = [each["model"]["config"]["decision"]["meaning_weight"] for each in found.values()]
+    assert weights[0] != 0 == weights[1]
+    assert not grid.wants(cell)
+    asked = "the pretrained encoder asked:"
+    for other, words in (
+        (replace(asking, meaning=False), f"{asked} True, and now it is False"),
+        (replace(plain, meaning=True), f"{asked} False, and now it is True"),
+        (replace(plain, fit_decision=3), "fitted on so many episodes: 2, and now it is 3"),
+        (replace(asking, fit_decision=0), "fitted on so many episodes: 2, and now it is 0"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            grid.wants(replace(cell, scorings=(other,)))
+    earlier = {key: value for key, value in found["plain"].items() if key != "fitted_on"}
+    grid.file(cell, plain).write_text(json.dumps(earlier))  # which did not say
+    assert not grid.wants(replace(cell, scorings=(replace(plain, fit_decision=3),)))
+
+
 def test_another_training_does_not_go_on_with_one_that_was_stopped(grid: Grid, cell: Cell) -> None:
     stopped = replace(cell, scorings=(Scoring("plain", configure=("no.such=1",)),))
     with pytest.raises(ConfigError, match="no"):
@@ -281,10 +310,14 @@ def test_words_are_learned_and_weighed_beside_what_the_tables_have(column: str) 
     assert [scoring.name for scoring in words.scorings] == ["words-fitted", "words-adapted"]
     for scoring, like in zip(words.scorings, fitted, strict=True):
         usual = like.evidence or DEFAULT_EVIDENCE
-        assert {*usual, "words"} <= set(scoring.evidence or ())
+        assert {*usual, "words", "meaning"} <= set(scoring.evidence or ())
+        assert scoring.meaning
+        assert not like.meaning
         assert (scoring.adaptation is None) == (like.adaptation is None)
     run = RunConfig.of({**words.run, "data": COLUMNS[column].data})
     assert run.model.objective.word_weight == 1
+    assert run.model.extractor.neighbours
+    assert run.model.encoder.case == (COLUMNS[column].protocol == "fewnerd")
     assert words.run["training"] == table.run["training"]
 
 

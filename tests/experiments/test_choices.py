@@ -1,5 +1,6 @@
 """Choices judged on validation data: what is changed, and on which episodes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from spanproto.experiments.choices import (
     choice_cells,
 )
 from spanproto.experiments.columns import COLUMNS
-from spanproto.experiments.systems import spanproto_cell
+from spanproto.experiments.systems import spanproto_cell, words_cell
 from spanproto.model import SpanProto
 from spanproto.training.settings import RunConfig
 
@@ -35,7 +36,7 @@ def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
     assert sorted(scored) == sorted(TITLES.keys() - elsewhere)
     trainings = {own.cell.system for own in cells}
     changed = {key for key, choice in known.items() if choice.trains}
-    assert trainings == {FIRST, "tables", *changed} - elsewhere
+    assert trainings == {FIRST, "tables", "final", *changed} - elsewhere
     for column, cell in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
         run = RunConfig.of({**cell.run, "data": {**column.data, **cell.run.get("data", {})}})
@@ -55,6 +56,33 @@ def test_all_choices_are_of_one_setting() -> None:
     assert scorings["two-stage"].fit_decision == 0
     assert scorings["two-stage"].adaptation == first.adaptation
     assert scorings["with-before"].evidence != first.evidence
+
+
+@pytest.mark.parametrize("name", CHOSEN_ON)
+def test_the_last_of_the_choices_is_spanproto_with_words(name: str) -> None:
+    cell = next(own.cell for own in choice_cells(name, 12) if own.cell.system == "final")
+    table = words_cell(name, 12)
+    assert cell.run == table.run
+    fitted, tuned = table.scorings
+    scorings = {scoring.name: scoring for scoring in cell.scorings}
+    assert list(scorings) == ["final-no-meaning", "final", "final-not-tuned"]
+    for last, like in (("final", tuned), ("final-not-tuned", fitted)):
+        assert replace(like, name=last, fit_decision=32) == scorings[last]
+        assert scorings[last].meaning
+    with_meaning, without = scorings["final"], scorings["final-no-meaning"]
+    assert not without.meaning
+    assert with_meaning.evidence == (*(without.evidence or ()), "meaning")
+    assert without.adaptation == with_meaning.adaptation
+
+
+def test_letter_case_is_a_choice_where_there_is_any() -> None:
+    for name in CHOSEN_ON:
+        reading = [
+            own.cell.system
+            for own in choice_cells(name, 12)
+            if own.cell.run["model"].get("encoder", {}).get("case")
+        ]
+        assert reading == ([] if name == "news-1" else ["tables-words-case", "final"])
 
 
 def test_names_are_known_to_no_choice_that_is_not_told_apart() -> None:

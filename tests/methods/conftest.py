@@ -27,7 +27,7 @@ TRAINING: dict[str, dict[str, Any]] = {
     "container": {"model": {"dropout": 0.5}},
     "decommeta": {
         "model": {"dropout": 0.0, "inner_learning_rate": 1e-3},
-        "training": {"learning_rate": 5e-3, "episodes_per_step": 4},
+        "training": {"steps": 400, "learning_rate": 2e-3, "clip": 1.0, "episodes_per_step": 4},
     },
     "esd": {
         "model": {"longest": 2, "dropout": 0.1, "state_dropout": 0.1},
