@@ -16,7 +16,7 @@ from tiny_encoder import build_tiny_encoder
 from spanproto.classifier import ClassifierConfig
 from spanproto.data.formats import write_episodes
 from spanproto.decision import DecisionConfig
-from spanproto.encoder import EncoderConfig
+from spanproto.encoder import Encoder, EncoderConfig
 from spanproto.extractor import ExtractorConfig
 from spanproto.model import ModelConfig, SpanProto
 from spanproto.objective import ObjectiveConfig
@@ -32,6 +32,12 @@ torch.set_num_threads(1)  # tiny models gain nothing from more, and lose on a bu
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("encoder")
     return build_tiny_encoder(synthetic.vocabulary() * 3, folder, vocabulary=300)
+
+
+@pytest.fixture
+def pretrained(tiny_encoder: Path) -> Encoder:
+    """The encoder as it was, an object of its own."""
+    return Encoder.from_pretrained(EncoderConfig(name=str(tiny_encoder)))
 
 
 @pytest.fixture
