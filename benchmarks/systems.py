@@ -125,13 +125,19 @@ def benchmark_table(scores: Scores, columns: Sequence[str]) -> Table:
 
 
 def gaps(scores: Scores, system: str, columns: Sequence[str]) -> str:
-    """How far a system is above ProtoBERT: published, then measured, on the same columns."""
+    """How far a system is above ProtoBERT: published, then measured, on the same columns.
+
+    Nothing as long as one of these is not measured.
+    """
     pairs = []
     for column in columns:
         theirs = [published_figure(name, column) for name in (system, REFERENCE)]
         ours = [measured_figure(scores, name, column) for name in (system, REFERENCE)]
-        if None not in (*theirs, *ours):
-            pairs.append((theirs[0] - theirs[1], ours[0] - ours[1]))  # type: ignore[operator]
+        if None in theirs:
+            continue
+        if None in ours:
+            return ""
+        pairs.append((theirs[0] - theirs[1], ours[0] - ours[1]))  # type: ignore[operator]
     if not pairs:
         return ""
     there, here = (fmean(values) for values in zip(*pairs, strict=True))
