@@ -290,15 +290,15 @@ points by settings like SpanProto's (`paper/ablation.md`), so that what is measu
 less by as much.
 
 Some test episodes had been scored before, under settings given up for what did better on validation
-data: two of SpanProto; one of SpanProto with words (seed 12), which had 23.1 on Wiki 1-shot, 43.6
-on Social 5-shot and 66.5 on News 5-shot, more than what took its place; DecomMeta at 1e-4, where
-its typing network collapsed with one seed across domains, seen as types no better than chance;
-CONTaiNER across domains for a quarter of the steps; and on Few-NERD a shorter Matching Network, a
-longer ESD, and L-TapNet+CDT at 1.5e-4. The cells come from several commits, between which batches
-were packed in another way. Of the same training, run again, ESD differed by five points on the 100
-OntoNotes episodes, L-TapNet+CDT by one, and the others by next to nothing. A fitted decision cuts
-where F1 was best on its validation episodes; by now the code takes the mean of all thresholds that
-are about as good, which is steadier.
+data: two of SpanProto; one of SpanProto with words (seed 12; its files are those of commit
+f7785ca), which was better on Wiki with one shot and on News and Social with five than what took its
+place; DecomMeta at 1e-4, where its typing network collapsed with one seed across domains, seen as
+types no better than chance; CONTaiNER across domains for a quarter of the steps; and on Few-NERD a
+shorter Matching Network, a longer ESD, and L-TapNet+CDT at 1.5e-4. The cells come from several
+commits, between which batches were packed in another way. Of the same training, run again, ESD
+differed by five points on the 100 OntoNotes episodes, L-TapNet+CDT by one, and the others by next
+to nothing. A fitted decision cuts where F1 was best on its validation episodes; by now the code
+takes the mean of all thresholds that are about as good, which is steadier.
 
 `make results-baselines` fills the JSON files in `results/`, which name the command, commit, seed,
 data and hardware of each figure, and writes this page from them.

@@ -1,8 +1,9 @@
 """What spans mean to the pretrained encoder, untouched by training.
 
 Training teaches an encoder to tell the types of its episodes apart, and other things that it knew
-of words fade. So the encoder as it was is asked, too, how alike a span and the examples of a type
-are: by themselves, and in their sentences. That takes no training, and no more than the examples.
+of words may fade. So the encoder as it was is asked, too, how alike a span and the examples of a
+type are: by themselves, and in their sentences. That takes no training, and no more than the
+examples.
 """
 
 from collections.abc import Sequence
