@@ -35,6 +35,7 @@ from spanproto.experiments.systems import (
     trained_alike,
     words_cell,
 )
+from spanproto.experiments.variants import variant_cells
 
 VALIDATION_EPISODES = 128  # that choices and schedules are tried on, at most
 
@@ -125,7 +126,7 @@ def schedules_of(only: str) -> list[OwnCell]:
     cells = {
         f"{own.cell.system}.{column}": own
         for column in VALIDATED
-        for own in schedule_cells(column, SEEDS[0])
+        for own in (*schedule_cells(column, SEEDS[0]), *variant_cells(column, SEEDS[0]))
     }
     names = named(only, cells)
     return [own for key, own in cells.items() if not names or any(name in key for name in names)]

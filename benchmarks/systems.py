@@ -11,16 +11,20 @@ from typing import Annotated, Any
 import typer
 
 from spanproto.data.files import atomic_writer
-from spanproto.experiments.schedules import SHARES, lengths, trained_for
+from spanproto.experiments.schedules import (
+    SHARES,
+    TUNED_LONGER,
+    lengths,
+    trained_for,
+    tuned_for,
+)
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
     PAPERS_DECISION,
     SEEDS,
-    TUNED_LONGER,
     VALIDATED,
     compared_seeds,
-    tuned_for,
 )
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method
@@ -37,10 +41,6 @@ BENCHMARKS = {
 }
 SYSTEMS = {
     **{name: entry.title for name, entry in METHODS.items() if name != "spanproto"},
-    **{
-        tuned_for(name, steps): f"{METHODS[name].title}, {steps} steps of fine-tuning"
-        for name, steps in TUNED_LONGER.items()
-    },
     "spanproto": "SpanProto",
     "spanproto-fitted": "SpanProto, decision fitted",
     f"{PAPERS_DECISION}-adapted": "SpanProto, adapted",
@@ -194,8 +194,7 @@ def length_table(scores: Scores) -> Table:
 
 def method_name(system: str) -> str:
     """The name of the method that a system is a form of."""
-    longer = {tuned_for(name, steps): name for name, steps in TUNED_LONGER.items()}
-    return longer.get(system, system if system in METHODS else "spanproto")
+    return system if system in METHODS else "spanproto"
 
 
 def _length(method: type[Method], content: dict[str, Any]) -> str:

@@ -10,16 +10,12 @@ from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import (
-    TUNED_LONGER,
-    baseline_cells,
-    spanproto_cell,
-    tuned_for,
-)
+from spanproto.experiments.systems import baseline_cells, spanproto_cell
 from spanproto.methods import method_named
 from spanproto.training.settings import RunConfig
 
 SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
+TUNED_LONGER = {"decommeta": 40}  # steps of fine-tuning, as SpanProto has; its own are three
 
 
 def lengths(steps: int) -> list[int]:
@@ -30,6 +26,11 @@ def lengths(steps: int) -> list[int]:
 def trained_for(system: str, steps: int) -> str:
     """What a system that trained for so many steps is called."""
     return f"{system}-{steps}"
+
+
+def tuned_for(trained: str, steps: int) -> str:
+    """What a system is called with so many steps of fine-tuning in place of its own."""
+    return f"{trained}-tuned-{steps}"
 
 
 def schedule_cells(name: str, seed: int) -> list[OwnCell]:

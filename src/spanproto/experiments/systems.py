@@ -200,7 +200,6 @@ _ADAPTATION: dict[str, dict[str, Any]] = {
         **_TOP_LAYERS,
     },
 }
-TUNED_LONGER = {"decommeta": 40}  # steps of fine-tuning, as SpanProto has; its own are three
 VALIDATED = ("news-1", "inter-5w1")  # on whose validation data settings are judged
 
 
@@ -229,36 +228,20 @@ def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
             column,
             seed,
             {"method": method, "training": _schedule(method, column)},
-            (
-                *(
-                    Scoring(
-                        name,
-                        method=name,
-                        adaptation=_ADAPTATION.get(name),
-                        configure=_CONFIGURED.get((name, column), ()),
-                    )
-                    for name in (method, *_SAME_WEIGHTS.get(method, ()))
-                ),
-                *_tuned_longer(method, column),
+            tuple(
+                Scoring(
+                    name,
+                    method=name,
+                    adaptation=_ADAPTATION.get(name),
+                    configure=_CONFIGURED.get((name, column), ()),
+                )
+                for name in (method, *_SAME_WEIGHTS.get(method, ()))
             ),
             also,
         )
         for method in METHODS
         if method not in {"spanproto", *served}
     ]
-
-
-def tuned_for(trained: str, steps: int) -> str:
-    """What a system is called with so many steps of fine-tuning in place of its own."""
-    return f"{trained}-tuned-{steps}"
-
-
-def _tuned_longer(method: str, column: str) -> list[Scoring]:
-    """Across domains, where that is what it takes, also with a longer fine-tuning."""
-    steps = TUNED_LONGER.get(method)
-    if steps is None or COLUMNS[column].protocol != "crossdomain":
-        return []
-    return [Scoring(tuned_for(method, steps), method=method, adaptation={"steps": steps})]
 
 
 def _schedule(method: str, column: str) -> dict[str, Any]:

@@ -1,0 +1,116 @@
+"""Other settings of the compared systems, on validation data.
+
+They tell why a system is not where its own paper puts it beside ProtoBERT, and what settings that
+no paper gives are worth.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from spanproto.experiments.choices import validation_column
+from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.own_columns import OwnCell
+from spanproto.experiments.scoring import Scoring
+from spanproto.experiments.systems import VALIDATED, baseline_cells
+
+_ACROSS_DOMAINS = VALIDATED[:1]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A system of the tables with other settings."""
+
+    system: str  # whose training it is but for what follows
+    title: str
+    model: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
+    adaptation: Mapping[str, Any] | None = None
+    method: str | None = None  # another that is trained in the same way
+    also: Mapping[str, str] = field(default_factory=dict)  # what the weights serve, and its title
+    columns: tuple[str, ...] = VALIDATED
+
+
+VARIANTS: dict[str, Variant] = {
+    "nnshot-own-loss": Variant(
+        "protobert",
+        "NNShot, trained by the nearest words, too",
+        method="nnshot",
+        also={"structshot": "StructShot, with these weights"},
+    ),
+    "l-tapnet-cdt-alone": Variant(
+        "l-tapnet-cdt",
+        "L-TapNet+CDT, sentences encoded by themselves",
+        {"pairwise": False},
+        columns=_ACROSS_DOMAINS,
+    ),
+    "l-tapnet-cdt-no-names": Variant(
+        "l-tapnet-cdt",
+        "L-TapNet+CDT, anchors alone in place of names",
+        {"anchor_share": 1.0},
+        columns=_ACROSS_DOMAINS,
+    ),
+    "l-tapnet-cdt-prototypes": Variant(
+        "l-tapnet-cdt",
+        "L-TapNet+CDT, 0.7 of the prototype in a tag's reference",
+        {"prototype_share": 0.7},
+        columns=_ACROSS_DOMAINS,
+    ),
+    "l-tapnet-cdt-batch": Variant(
+        "l-tapnet-cdt",
+        "L-TapNet+CDT, four episodes a step",
+        training={"episodes_per_step": 4},
+        columns=_ACROSS_DOMAINS,
+    ),
+    "token-classifier-tables": Variant("token-classifier", "token classifier, as in the tables"),
+    "token-classifier-defaults": Variant(
+        "token-classifier", "token classifier, by its defaults", adaptation={}
+    ),
+    "token-classifier-top": Variant(
+        "token-classifier",
+        "token classifier, top 6 layers, 60 steps, half the rates",
+        adaptation={
+            "steps": 60,
+            "learning_rate": 5e-5,
+            "head_learning_rate": 2.5e-3,
+            "tuning": {"tune": "top", "top_layers": 6},
+        },
+    ),
+}
+
+
+def variant_cells(name: str, seed: int) -> list[OwnCell]:
+    """The cell of each variant that is tried on the validation episodes of a column."""
+    column = validation_column(COLUMNS[name])
+    tables = {cell.system: cell for cell in baseline_cells(name, seed)}
+    cells = []
+    for key, variant in VARIANTS.items():
+        if name not in variant.columns:
+            continue
+        cell = tables[variant.system]
+        adaptation = cell.scorings[0].adaptation
+        run = {
+            "method": variant.method or cell.run["method"],
+            "model": dict(variant.model),
+            "training": {**cell.run["training"], **variant.training},
+        }
+        scoring = Scoring(
+            key, adaptation=adaptation if variant.adaptation is None else variant.adaptation
+        )
+        served = [Scoring(scored_as(key, method), method=method) for method in variant.also]
+        cells.append(
+            replace(
+                cell,
+                system=key,
+                column=column.name,
+                run=run,
+                scorings=(scoring, *served),
+                also=(),
+            )
+        )
+    return [OwnCell(column, cell) for cell in cells]
+
+
+def scored_as(variant: str, method: str) -> str:
+    """What a variant is called where its weights serve another method."""
+    return f"{variant}-{method}"
