@@ -214,6 +214,7 @@ def test_scores_of_another_decision_are_refused(grid: Grid, cell: Cell) -> None:
         (replace(plain, meaning=True), f"{asked} False, and now it is True"),
         (replace(plain, fit_decision=3), "fitted on so many episodes: 2, and now it is 3"),
         (replace(asking, fit_decision=0), "fitted on so many episodes: 2, and now it is 0"),
+        (replace(asking, evidence=("boundary", "type")), "fitted to .'boundary', 'meaning'., and"),
     ):
         with pytest.raises(ConfigError, match=words):
             grid.wants(replace(cell, scorings=(other,)))
@@ -304,20 +305,22 @@ def test_the_systems_of_the_tables_are_ones_that_can_run() -> None:
 
 
 @pytest.mark.parametrize("column", [CROSSDOMAIN_1[0], INTER[0]])
-def test_words_are_learned_and_weighed_beside_what_the_tables_have(column: str) -> None:
+def test_words_are_learned_beside_what_the_tables_have_and_weighed_on_fewnerd(column: str) -> None:
     table, words = spanproto_cell(column, 12), words_cell(column, 12)
     fitted = [scoring for scoring in table.scorings if scoring.fit_decision]
     assert [scoring.name for scoring in words.scorings] == ["words-fitted", "words-adapted"]
+    on_fewnerd = COLUMNS[column].protocol == "fewnerd"
     for scoring, like in zip(words.scorings, fitted, strict=True):
         usual = like.evidence or DEFAULT_EVIDENCE
-        assert {*usual, "words", "meaning"} <= set(scoring.evidence or ())
+        expected = (*usual, "words", "meaning") if on_fewnerd else (*usual, "meaning")
+        assert scoring.evidence == expected
         assert scoring.meaning
         assert not like.meaning
         assert (scoring.adaptation is None) == (like.adaptation is None)
     run = RunConfig.of({**words.run, "data": COLUMNS[column].data})
     assert run.model.objective.word_weight == 1
     assert run.model.extractor.neighbours
-    assert run.model.encoder.case == (COLUMNS[column].protocol == "fewnerd")
+    assert run.model.encoder.case == on_fewnerd
     assert words.run["training"] == table.run["training"]
 
 

@@ -1,15 +1,14 @@
 """Requests in domains, read from the common files, and episodes of one domain."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 import synthetic
 
 from spanproto.data.formats import write_sentences
-from spanproto.data.types import Episode, Sentence, Span
+from spanproto.data.types import Sentence, Span
 from spanproto.errors import DataError
-from spanproto.experiments.domains import domain_episode, read_domains, redrawn
+from spanproto.experiments.domains import domain_episode, read_domains
 from spanproto.samples import SLOTS
 
 
@@ -85,26 +84,3 @@ def test_the_sample_has_intents_with_slots_to_spare() -> None:
     )
     for sentences in domains.values():
         assert len(domain_episode(sentences, shots=2, queries=3, seed=0).query) == 3
-
-
-def test_episodes_of_one_domain_are_redrawn_with_more_examples() -> None:
-    sentences = synthetic.corpus(size=60)
-    given = [
-        Episode(
-            tuple(synthetic.TYPES),
-            tuple(sentences[at : at + 5]),
-            tuple(sentences[at + 5 : at + 15]),
-        )
-        for at in range(0, 50, 10)  # which overlap
-    ]
-    drawn = redrawn(given, shots=3, count=4)
-    assert drawn == redrawn(given, shots=3, count=4)
-    assert len({episode.support for episode in drawn}) == 4
-    pool = {s.words for episode in given for s in (*episode.support, *episode.query)}
-    for episode in drawn:
-        shown = {sentence.words for sentence in episode.support}
-        assert shown <= pool
-        assert not shown & {sentence.words for sentence in episode.query}
-        counts = Counter(span.label for s in episode.support for span in s.spans)
-        assert set(counts) == set(episode.types)
-        assert min(counts.values()) >= 3

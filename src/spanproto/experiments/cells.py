@@ -16,15 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from spanproto.data.files import atomic_writer
 from spanproto.experiments.columns import Column, column_named
-from spanproto.experiments.domains import redrawn
 from spanproto.experiments.scoring import Scoring, Trial, score, together
 from spanproto.experiments.setups import refuse_other_setup
 
 if TYPE_CHECKING:
     from spanproto.data.types import Episode
-
-
-_ALL_EPISODES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -180,21 +176,14 @@ def _training_episodes(grid: Grid, column: Column, seed: int, count: int) -> "li
     return [episodes[number] for number in range(min(count, grid.limit or count))]
 
 
-def _validation_episodes(
-    grid: Grid, column: Column, count: int, shots: int | None
-) -> "list[Episode]":
-    """So many of the column's validation episodes, or fewer for a quick look.
-
-    With `shots` they are drawn anew from the sentences of all of them.
-    """
+def _validation_episodes(grid: Grid, column: Column, count: int) -> "list[Episode]":
+    """So many of the column's validation episodes, or fewer for a quick look."""
     from spanproto.training.settings import DataConfig
     from spanproto.training.source import validation_episodes
 
     count = min(count, grid.limit or count)
-    most = count if shots is None else _ALL_EPISODES
-    data = {**column.data, **column.validation, "root": str(grid.data), "valid_episodes": most}
-    episodes = validation_episodes(DataConfig(**data))
-    return episodes if shots is None else redrawn(episodes, shots, count)
+    data = {**column.data, **column.validation, "root": str(grid.data), "valid_episodes": count}
+    return validation_episodes(DataConfig(**data))
 
 
 def _score(
@@ -236,7 +225,7 @@ def _score(
             "candidates": scoring.candidates,
             "deciding": list(scoring.deciding),
             "fitted_on": scoring.fit_decision,
-            "fitted_shots": scoring.fit_shots,
+            "evidence": None if scoring.evidence is None else list(scoring.evidence),
             "meaning": scoring.meaning,
             "adaptation": None if settings is None else to_dict(settings),
             "limit": grid.limit,

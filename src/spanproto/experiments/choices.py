@@ -207,8 +207,13 @@ TITLES = {
     **{name: choice.title for name, choice in RETRAINED.items()},
     **dict.fromkeys(NOT_TUNED.values(), "words learned, and no fine-tuning"),
     "final-no-meaning": "words learned, all that paid, and scores corrected by those around them",
-    "final": "and what spans mean to the pretrained encoder: SpanProto with words",
+    "final": "and what spans mean to the pretrained encoder",
     "final-not-tuned": "and no fine-tuning",
+    "final-fewer": "tuned, with neither words nor the boundary before it weighed",
+}
+ALL_EVIDENCE: "dict[str, tuple[EvidenceName, ...]]" = {
+    "crossdomain": ("boundary", "type", "before", "words", "meaning"),
+    "fewnerd": ("boundary", "type", "distance", "before", "length", "words", "meaning"),
 }
 _FITTED_ON = 32  # validation episodes
 
@@ -261,16 +266,22 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
 
 
 def _final(name: str, seed: int, column: Column) -> Cell:
-    """SpanProto with words as it came to be, its decision fitted on as many episodes as others'."""
-    cell = words_cell(name, seed)
+    """SpanProto with words as it came to be, its decision fitted on as many episodes as others'.
+
+    Across domains its decision is fitted to more at first than in the tables.
+    """
+    cell, protocol = words_cell(name, seed), COLUMNS[name].protocol
     by_name = {s.name: replace(s, fit_decision=_FITTED_ON) for s in cell.scorings}
-    tuned = by_name["words-adapted"]
-    scorings = (
+    chosen = by_name["words-adapted"]
+    tuned = replace(chosen, evidence=ALL_EVIDENCE[protocol])
+    scorings = [
         without_meaning(tuned, "final-no-meaning"),
         replace(tuned, name="final"),
-        replace(by_name["words-fitted"], name="final-not-tuned"),
-    )
-    return replace(cell, system="final", column=column.name, scorings=scorings)
+        replace(by_name["words-fitted"], name="final-not-tuned", evidence=tuned.evidence),
+    ]
+    if chosen != tuned:
+        scorings.append(replace(chosen, name="final-fewer"))
+    return replace(cell, system="final", column=column.name, scorings=tuple(scorings))
 
 
 def _first(scored: Scoring, protocol: str) -> Scoring:

@@ -9,6 +9,7 @@ OntoNotes, as for the tables.
 from dataclasses import replace
 
 from spanproto.experiments.cells import Cell
+from spanproto.experiments.choices import ALL_EVIDENCE
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
@@ -34,8 +35,8 @@ DENSE_TITLES = {
     "and the boundary before it counted",
     "dense-longer": "and for 100 steps",
     "dense-neighbours": "and scores of spans corrected by those around them",
-    "dense-meaning": "and what spans mean to the pretrained encoder: SpanProto with words",
-    "dense-shots": "and the decision fitted on 5-shot episodes",
+    "dense-meaning": "and what spans mean to the pretrained encoder",
+    "dense-fewer": "and neither words nor the boundary before it weighed: SpanProto with words",
 }
 
 
@@ -43,11 +44,9 @@ def dense_cells(seed: int) -> list[OwnCell]:
     """The cells of the choices; those of one training are one cell."""
     table, words = spanproto_cell(_AS_FOR, seed), words_cell(_AS_FOR, seed)
     first = replace(_scoring(table, "spanproto-adapted"), name="dense")
-    final = replace(_scoring(words, "words-adapted"), name="dense-meaning")
-    # OntoNotes has no 5-shot episodes of its own; those that are drawn have three times as many
-    # sentences as its others.
-    drawn = replace(final, name="dense-shots", fit_decision=16, fit_shots=5)
-    longer = without_meaning(final, "dense-longer")
+    final = replace(_scoring(words, "words-adapted"), name="dense-fewer")
+    meaning = replace(final, name="dense-meaning", evidence=ALL_EVIDENCE[DENSE.protocol])
+    longer = without_meaning(meaning, "dense-longer")
     shorter = replace(
         longer, name="dense-all-layers", adaptation={**(longer.adaptation or {}), "steps": 60}
     )
@@ -66,7 +65,7 @@ def dense_cells(seed: int) -> list[OwnCell]:
         replace(
             words,
             system="dense-neighbours",
-            scorings=(without_meaning(final, "dense-neighbours"), final, drawn),
+            scorings=(without_meaning(meaning, "dense-neighbours"), meaning, final),
         ),
     ]
     return [OwnCell(DENSE, replace(cell, column=DENSE.name)) for cell in cells]

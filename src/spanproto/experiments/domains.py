@@ -15,7 +15,6 @@ from spanproto.data.formats import FORMATS, open_sentences, read_sentences
 from spanproto.data.types import Episode, Sentence
 from spanproto.errors import DataError
 
-REDRAWN_QUERIES = 20  # sentences to ask about in each
 _PARTS = {"train", "valid", "dev", "test"}  # of one corpus, and no domains
 
 
@@ -72,17 +71,6 @@ def _by_name(folder: Path) -> Iterator[tuple[str, Sentence]]:
             first = path.relative_to(folder).parts[0]
             for sentence in read_sentences(path):
                 yield first.partition(".")[0], sentence
-
-
-def redrawn(episodes: Iterable[Episode], shots: int, count: int) -> list[Episode]:
-    """So many episodes of all types, drawn from the sentences of episodes of one domain.
-
-    For a domain of which there are no episodes with that many examples.
-    """
-    sentences = list(
-        {s.words: s for episode in episodes for s in (*episode.support, *episode.query)}.values()
-    )
-    return [domain_episode(sentences, shots, REDRAWN_QUERIES, seed) for seed in range(count)]
 
 
 def domain_episode(

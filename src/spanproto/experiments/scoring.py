@@ -26,7 +26,6 @@ class Scoring:
     meaning: bool = False  # the pretrained encoder asked what spans mean
     deciding: Sequence[str] = ()  # settings of prediction, set after any fine-tuning
     fit_decision: int = 0  # on so many validation episodes, before it is scored
-    fit_shots: int | None = None  # these drawn anew, with so many examples; None: as they are
     evidence: "Sequence[EvidenceName] | None" = None  # whose weights are fitted; None: the usual
     look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
     """What is noted of the trained model and the episodes in place of a score."""
@@ -38,7 +37,7 @@ class Trial:
 
     episodes: "Sequence[Episode]"
     training: "Callable[[int], Sequence[Episode]]"
-    validation: "Callable[[int, int | None], Sequence[Episode]]"  # their number and shots
+    validation: "Callable[[int], Sequence[Episode]]"
     protocol: str
 
 
@@ -46,7 +45,7 @@ def together(scorings: Iterable[Scoring]) -> list[list[Scoring]]:
     """The scorings, those in one list that differ in nothing but the decision."""
     groups: dict[str, list[Scoring]] = {}
     for scoring in scorings:
-        rest = replace(scoring, name="", deciding=(), fit_decision=0, fit_shots=None, evidence=None)
+        rest = replace(scoring, name="", deciding=(), fit_decision=0, evidence=None)
         groups.setdefault(repr(rest), []).append(scoring)
     return list(groups.values())
 
@@ -93,7 +92,7 @@ def _configs(
     from spanproto.checkpoint import reconfigured
     from spanproto.decision import DEFAULT_EVIDENCE
 
-    gathered: dict[tuple[int, int | None, float, float], Judged] = {}
+    gathered: dict[tuple[int, float, float], Judged] = {}
     given = [reconfigured(model, scoring.deciding) for scoring in scorings]
     words = any(config.decision.words for config in given)
     words = words or any("words" in (scoring.evidence or ()) for scoring in scorings)
@@ -101,10 +100,10 @@ def _configs(
     for scoring, config in zip(scorings, given, strict=True):
         if scoring.fit_decision:
             decision = config.decision
-            fitted_on = scoring.fit_decision, scoring.fit_shots
-            on = (*fitted_on, decision.floor, decision.meaning_in_type)
+            on = (scoring.fit_decision, decision.floor, decision.meaning_in_type)
             if on not in gathered:
-                episodes, asked = trial.validation(*fitted_on), model.with_settings(config)
+                episodes = trial.validation(scoring.fit_decision)
+                asked = model.with_settings(config)
                 gathered[on] = gather_evidence(asked, episodes, adaptation, words)
             evidence = DEFAULT_EVIDENCE if scoring.evidence is None else scoring.evidence
             decision = decision_of(gathered[on], decision, evidence)

@@ -160,8 +160,10 @@ def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iter
     if "fitted_on" in content:
         what = "a decision fitted on so many episodes:"
         yield Compared(what, content["fitted_on"], scoring.fit_decision)
-        yield Compared("so many examples in these:", content.get("fitted_shots"), scoring.fit_shots)
         yield Compared("the pretrained encoder asked:", content["meaning"], scoring.meaning)
+    if scoring.fit_decision and "evidence" in content:
+        evidence = None if scoring.evidence is None else list(scoring.evidence)
+        yield Compared("a decision fitted to", content["evidence"], evidence)
     if "adaptation" in content:
         adapts = scoring.adaptation is not None or method.always_adapts
         wanted = to_dict(method.adaptation(scoring.adaptation or {})) if adapts else None

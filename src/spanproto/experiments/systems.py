@@ -89,9 +89,11 @@ _ENCODER_BEYOND: dict[str, dict[str, Any]] = {
     "crossdomain": {"layers": 8, "dropout": 0.2},
     "fewnerd": {"case": True},
 }
-_EVIDENCE_BEYOND: "dict[str, tuple[EvidenceName, ...] | None]" = {
-    "crossdomain": ("boundary", "type", "before"),
-    "fewnerd": None,
+# In domains other than that of validation, words and the boundary before the fine-tuning do not
+# weigh what they do in that.
+_EVIDENCE_BEYOND: "dict[str, tuple[EvidenceName, ...]]" = {
+    "crossdomain": ("boundary", "type", "meaning"),
+    "fewnerd": ("boundary", "type", "distance", "before", "length", "words", "meaning"),
 }
 _FITTED_ON_BEYOND = {"crossdomain": 32, "fewnerd": 96}
 ALL_LAYERS = {"tuning": {"tune": "all"}, "episodes_at_once": 8, "tokens_at_once": 30_000}
@@ -109,26 +111,23 @@ def fine_tuning_beyond(column: str) -> dict[str, Any]:
 
 
 def words_cell(column: str, seed: int, *also: str) -> Cell:
-    """SpanProto beyond the paper: it learns what single words are, and its decision weighs that.
+    """SpanProto beyond the paper: it learns what single words are, too.
 
     The score of a span is corrected by those around it, and the pretrained encoder is asked what
     spans mean. Across domains it has the lower layers of the encoder alone, and all of them are
-    fine-tuned; on Few-NERD it reads the letter case of words.
+    fine-tuned; on Few-NERD it reads the letter case of words, and its decision weighs what single
+    words are taken for.
     """
     cell = spanproto_cell(column, seed, *also)
     protocol = COLUMNS[column].protocol
     scorings = [
-        with_meaning(
-            with_words(
-                replace(
-                    scoring,
-                    evidence=_EVIDENCE_BEYOND[protocol],
-                    fit_decision=_FITTED_ON_BEYOND[protocol],
-                    adaptation=scoring.adaptation
-                    and {**scoring.adaptation, **fine_tuning_beyond(column)},
-                ),
-                scoring.name.replace("spanproto", "words"),
-            )
+        replace(
+            scoring,
+            name=scoring.name.replace("spanproto", "words"),
+            meaning=True,
+            evidence=_EVIDENCE_BEYOND[protocol],
+            fit_decision=_FITTED_ON_BEYOND[protocol],
+            adaptation=scoring.adaptation and {**scoring.adaptation, **fine_tuning_beyond(column)},
         )
         for scoring in cell.scorings
         if scoring.fit_decision
@@ -143,25 +142,16 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
 
 def with_words(scoring: Scoring, name: str) -> Scoring:
     """A scoring whose decision is fitted to what single words are taken for, too."""
-    return replace(_weighing(scoring, "words"), name=name)
-
-
-def with_meaning(scoring: Scoring) -> Scoring:
-    """A scoring that asks the pretrained encoder, and whose decision is fitted to that, too."""
-    return replace(_weighing(scoring, "meaning"), meaning=True)
-
-
-def without_meaning(scoring: Scoring, name: str) -> Scoring:
-    """Such a scoring without that."""
-    evidence = tuple(piece for piece in scoring.evidence or () if piece != "meaning")
-    return replace(scoring, name=name, meaning=False, evidence=evidence)
-
-
-def _weighing(scoring: Scoring, also: "EvidenceName") -> Scoring:
     from spanproto.decision import DEFAULT_EVIDENCE
 
     usual = DEFAULT_EVIDENCE if scoring.evidence is None else scoring.evidence
-    return replace(scoring, evidence=(*usual, also))
+    return replace(scoring, name=name, evidence=(*usual, "words"))
+
+
+def without_meaning(scoring: Scoring, name: str) -> Scoring:
+    """A scoring that does not ask the pretrained encoder."""
+    evidence = tuple(piece for piece in scoring.evidence or () if piece != "meaning")
+    return replace(scoring, name=name, meaning=False, evidence=evidence)
 
 
 # How long the baselines train here, and at which rate where the schedule is much shorter than

@@ -32,6 +32,14 @@ class Variant:
 
 
 VARIANTS: dict[str, Variant] = {
+    "protobert-tables": Variant(
+        "protobert",
+        "ProtoBERT, as in the tables",
+        also={
+            "nnshot": "NNShot, with these weights as in the tables",
+            "structshot": "StructShot, with these weights as in the tables",
+        },
+    ),
     "nnshot-own-loss": Variant(
         "protobert",
         "NNShot, trained by the nearest words, too",
