@@ -3,15 +3,23 @@
 import json
 import math
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from spanproto.data.files import atomic_writer
 from spanproto.experiments.choices import CHOICES, CHOSEN_ON, FIRST, RETRAINED, TITLES
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.dense_choices import DENSE, DENSE_TITLES
+from spanproto.experiments.foreign_choices import (
+    FOREIGN_AS_FOR,
+    FOREIGN_DOMAINS,
+    FOREIGN_EPISODES,
+    FOREIGN_TITLES,
+    foreign_column,
+)
 from spanproto.experiments.systems import SEEDS
 from spanproto.paper.comparison import column_title
-from spanproto.paper.page import Table
+from spanproto.paper.page import NOT_RUN, Table
 
 KNOWN = {**CHOICES, **RETRAINED}
 RESULTS = Path(__file__).parent.parent / "results"
@@ -40,7 +48,7 @@ def entry(results: Path, column: str, choice: str) -> str:
         return ""
     found, first = (measured(results, column, name) for name in (choice, FIRST))
     if found is None or first is None:
-        return "not run yet"
+        return NOT_RUN
     f1, reference = found["micro"]["f1"], first["micro"]["f1"]
     return f"{f1:.1f}" if choice == FIRST else f"{f1:.1f} ({f1 - reference:+.1f})"
 
@@ -61,8 +69,31 @@ def dense_table(results: Path) -> Table:
     for name, title in DENSE_TITLES.items():
         found = score(results, DENSE.name, name)
         shown = [found[part]["f1"] for part in ("micro", "span")] if found else []
-        rows.append((title, [f"{f1:.1f}" for f1 in shown] or ["not run yet", ""]))
+        rows.append((title, [f"{f1:.1f}" for f1 in shown] or [NOT_RUN, ""]))
     return Table(("", "F1", "of boundaries alone"), rows)
+
+
+def foreign_table(results: Path) -> Table:
+    """What the decision gains or loses by more evidence, on domains that it is not fitted on."""
+    ways = [(like, name) for like in FOREIGN_AS_FOR for name in FOREIGN_TITLES]
+    figures = {
+        domain.title: [foreign_f1(results, like, key, name) for like, name in ways]
+        for key, domain in FOREIGN_DOMAINS.items()
+    }
+    rows = [
+        (title, [NOT_RUN if f1 is None else f"{f1:.1f}" for f1 in row])
+        for title, row in figures.items()
+    ]
+    columns = zip(*figures.values(), strict=True)
+    rows.append(("mean", ["" if None in column else f"{fmean(column):.1f}" for column in columns]))
+    heading = [f"{FOREIGN_AS_FOR[like].shots}-shot, {FOREIGN_TITLES[name]}" for like, name in ways]
+    return Table(("", *heading), rows)
+
+
+def foreign_f1(results: Path, like: str, domain: str, choice: str) -> float | None:
+    """The F1 of a choice on a domain, trained as for a column of the tables, if it is measured."""
+    found = score(results, foreign_column(like, domain).name, choice)
+    return None if found is None else float(found["micro"]["f1"])
 
 
 def page() -> str:
@@ -91,6 +122,13 @@ kind, with five examples of each type; trained as for Wiki 5-shot, decision fitt
 part more in each row.
 
 {dense_table(RESULTS).to_markdown()}
+
+What the decision of SpanProto with words should weigh where it is not fitted: F1 on
+{FOREIGN_EPISODES} episodes of all types of a domain, trained as for Wiki, decision fitted on
+OntoNotes. Either to all evidence (boundary, type, what spans mean, what the words say, and the
+boundary before fine-tuning), or to fewer, as in the tables: without the last two.
+
+{foreign_table(RESULTS).to_markdown()}
 
 `make results-choices` measures this; the files in `choices/` name the command, commit, seed, data
 and hardware.

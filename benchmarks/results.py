@@ -18,7 +18,8 @@ from spanproto.cli.main import in_one_sentence
 from spanproto.errors import ConfigError, nearest_name
 from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.choices import CHOSEN_ON, TITLES, choice_cells
-from spanproto.experiments.dense_choices import DENSE, DENSE_TITLES, dense_cells
+from spanproto.experiments.dense_choices import DENSE_TITLES, dense_cells
+from spanproto.experiments.foreign_choices import FOREIGN_TITLES, foreign_cells
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.progress import fill
 from spanproto.experiments.schedules import schedule_cells
@@ -104,20 +105,30 @@ def selected_cells(table: Table, only: str) -> list[Cell]:
 
 
 def chosen_cells(only: str) -> list[OwnCell]:
-    """The cells of all choices, or of some, or of some columns."""
-    titles = {**TITLES, **DENSE_TITLES}
-    cells = {column: choice_cells(column, SEEDS[0]) for column in CHOSEN_ON}
-    cells[DENSE.name] = dense_cells(SEEDS[0])
-    names = named(only, [*titles, *cells])
-    choices = [name for name in names if name in titles]
-    columns = [name for name in names if name not in titles]
+    """The cells of all choices, or of some, or of some columns.
+
+    A name that is no choice is a part of columns' names or, where there are none, of choices'.
+    """
+    choices = {**TITLES, **DENSE_TITLES, **FOREIGN_TITLES}
+    cells = [own for column in CHOSEN_ON for own in choice_cells(column, SEEDS[0])]
+    cells += [*dense_cells(SEEDS[0]), *foreign_cells(SEEDS[0])]
+    columns = {column.name for own in cells for column in own.columns}
+    chosen: set[str] = set()
+    tested: set[str] = set()
+    for name in named(only, [*choices, *sorted(columns)]):
+        alike = {column for column in columns if name in column}
+        if name in choices:
+            chosen.add(name)
+        elif alike:
+            tested |= alike
+        else:
+            chosen |= {choice for choice in choices if name in choice}
     found = []
-    for column, several in cells.items():
-        if not columns or any(name in column for name in columns):
-            for own in several:
-                scorings = tuple(s for s in own.cell.scorings if not choices or s.name in choices)
-                if scorings:
-                    found.append(own._replace(cell=replace(own.cell, scorings=scorings)))
+    for own in cells:
+        scorings = tuple(s for s in own.cell.scorings if not chosen or s.name in chosen)
+        serving = [column for column in own.columns if not tested or column.name in tested]
+        if scorings and serving:
+            found.append(OwnCell.serving(serving, replace(own.cell, scorings=scorings)))
     return found
 
 

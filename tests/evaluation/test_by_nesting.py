@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproto.data.types import Episode, Sentence, Span
-from spanproto.evaluation.by_nesting import NestingCounts, nested_mentions, score_by_nesting
+from spanproto.evaluation.by_nesting import (
+    NestingCounts,
+    nested_mentions,
+    outermost_mentions,
+    score_by_nesting,
+)
 from spanproto.evaluation.counts import Counts
 
 OUTER, INNER, ALONE = Span(0, 4, "organisation"), Span(3, 4, "place"), Span(6, 7, "place")
@@ -17,6 +22,15 @@ def test_a_mention_is_nested_if_it_contains_one_or_lies_in_one() -> None:
     assert nested_mentions(crossing) == frozenset()
     same_boundaries = (Span(0, 3, "a"), Span(0, 3, "b"))
     assert nested_mentions(same_boundaries) == set(same_boundaries)
+
+
+def test_mentions_within_longer_ones_are_not_outermost() -> None:
+    assert outermost_mentions(GOLD) == [OUTER, ALONE]
+    assert outermost_mentions((Span(1, 2, "a"), Span(0, 2, "b"), Span(0, 5, "c"))) == [
+        Span(0, 5, "c")
+    ]
+    for kept in ((Span(0, 3, "a"), Span(2, 5, "a")), (Span(0, 3, "a"), Span(0, 3, "b"))):
+        assert outermost_mentions(kept) == list(kept)
 
 
 def test_flat_decoding_loses_recall_on_the_nested_mentions_alone() -> None:

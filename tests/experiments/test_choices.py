@@ -39,7 +39,7 @@ def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
     trainings = {own.cell.system for own in cells}
     changed = {key for key, choice in known.items() if choice.trains}
     assert trainings == {FIRST, "tables", "final", *changed} - elsewhere
-    for column, cell in cells:
+    for column, cell, _ in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
         run = RunConfig.of({**cell.run, "data": {**column.data, **cell.run.get("data", {})}})
         assert run.data.mixed == ("redrawn" in cell.system)
@@ -90,9 +90,9 @@ def test_letter_case_is_a_choice_where_there_is_any() -> None:
 def test_names_are_known_to_no_choice_that_is_not_told_apart() -> None:
     informed = {key for key, choice in CHOICES.items() if choice.informed}
     for name in CHOSEN_ON:
-        for _, cell in choice_cells(name, 12):
-            weight = cell.run["model"]["classifier"].get("names_weight", 0.0)
-            assert (weight > 0) == (cell.system in informed)
+        for own in choice_cells(name, 12):
+            weight = own.cell.run["model"]["classifier"].get("names_weight", 0.0)
+            assert (weight > 0) == (own.cell.system in informed)
 
 
 def test_what_decisions_are_fitted_on_is_not_scored(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_every_training_is_halved_and_doubled_and_none_sees_test_data(name: str)
     }
     table = next(cell for cell in baseline_cells(name, 12) if cell.system == "decommeta")
     assert longer == {f"decommeta-{table.run['training']['steps']}-tuned-40": {"steps": 40}}
-    for column, cell in cells:
+    for column, cell, _ in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
         RunConfig.of({**cell.run, "data": column.data})
 

@@ -68,6 +68,15 @@ def nested_mentions(mentions: Iterable[Span]) -> frozenset[Span]:
     )
 
 
+def outermost_mentions(mentions: Sequence[Span]) -> list[Span]:
+    """Those that lie in no longer one."""
+    return [
+        one
+        for one in mentions
+        if not any(_within(one, other) and not _within(other, one) for other in mentions)
+    ]
+
+
 def _within(inner: Span, outer: Span) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 

@@ -69,6 +69,10 @@ class Cell:
         """As it is called in a progress bar."""
         return f"{self.system} {self.column} {self.seed}"
 
+    def scoring(self, name: str) -> Scoring:
+        """The one of that name among those that are wanted."""
+        return next(scoring for scoring in self.scorings if scoring.name == name)
+
     def by_column(self) -> "list[Cell]":
         """The cell of each column that the training serves."""
         return [replace(self, column=name, also=()) for name in (self.column, *self.also)]

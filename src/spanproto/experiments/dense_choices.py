@@ -8,11 +8,9 @@ OntoNotes, as for the tables.
 
 from dataclasses import replace
 
-from spanproto.experiments.cells import Cell
 from spanproto.experiments.choices import ALL_EVIDENCE
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import (
     spanproto_cell,
     with_words,
@@ -43,8 +41,8 @@ DENSE_TITLES = {
 def dense_cells(seed: int) -> list[OwnCell]:
     """The cells of the choices; those of one training are one cell."""
     table, words = spanproto_cell(_AS_FOR, seed), words_cell(_AS_FOR, seed)
-    first = replace(_scoring(table, "spanproto-adapted"), name="dense")
-    final = replace(_scoring(words, "words-adapted"), name="dense-fewer")
+    first = replace(table.scoring("spanproto-adapted"), name="dense")
+    final = replace(words.scoring("words-adapted"), name="dense-fewer")
     meaning = replace(final, name="dense-meaning", evidence=ALL_EVIDENCE[DENSE.protocol])
     longer = without_meaning(meaning, "dense-longer")
     shorter = replace(
@@ -69,7 +67,3 @@ def dense_cells(seed: int) -> list[OwnCell]:
         ),
     ]
     return [OwnCell(DENSE, replace(cell, column=DENSE.name)) for cell in cells]
-
-
-def _scoring(cell: Cell, name: str) -> Scoring:
-    return next(scoring for scoring in cell.scorings if scoring.name == name)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -12,10 +13,23 @@ from spanproto.experiments.setups import require_inputs
 
 
 class OwnCell(NamedTuple):
-    """A cell and the column that it is of."""
+    """A cell and the column that it is of, or several that its one training serves."""
 
     column: Column
     cell: Cell
+    also: tuple[Column, ...] = ()  # the further ones, which the cell names too
+
+    @classmethod
+    def serving(cls, columns: Sequence[Column], cell: Cell) -> "OwnCell":
+        """The cell on these columns, whichever it was on."""
+        first, *others = columns
+        names = tuple(column.name for column in others)
+        return cls(first, replace(cell, column=first.name, also=names), tuple(others))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns that the training serves."""
+        return (self.column, *self.also)
 
     def __str__(self) -> str:
         """As the cell is called."""
@@ -31,25 +45,26 @@ def run_own_cells(grid: Grid, cells: Sequence[OwnCell], workers: int) -> None:
 def require_for_own_cells(grid: Grid, cells: Sequence[OwnCell]) -> list[OwnCell]:
     """The cells of which something is missing; complains if they cannot be run."""
     todo = [own for own in cells if _is_missing(grid, own)]
-    require_inputs(grid, todo)
+    require_inputs(grid, [(column, own.cell) for own in todo for column in own.columns])
     return todo
 
 
 def run_own_cell(grid: Grid, own: OwnCell) -> None:
-    """Train and write each missing score, with the column known by its name for as long."""
-    with _known(own.column):
+    """Train and write each missing score, with the columns known by their names for as long."""
+    with _known(own.columns):
         run_cell(grid, own.cell)
 
 
 def _is_missing(grid: Grid, own: OwnCell) -> bool:
-    with _known(own.column):
-        return bool(grid.missing(own.cell))
+    with _known(own.columns):
+        return grid.wants(own.cell)
 
 
 @contextmanager
-def _known(column: Column) -> Iterator[None]:
-    COLUMNS[column.name] = column
+def _known(columns: Sequence[Column]) -> Iterator[None]:
+    COLUMNS.update({column.name: column for column in columns})
     try:
         yield
     finally:
-        del COLUMNS[column.name]
+        for column in columns:
+            del COLUMNS[column.name]

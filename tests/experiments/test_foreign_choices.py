@@ -1,0 +1,141 @@
+"""Choices on domains that decisions are not fitted on: one training serves all of them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from spanproto.data.formats import write_episodes, write_sentences
+from spanproto.data.types import Sentence, Span
+from spanproto.errors import DataError
+from spanproto.experiments.cells import Grid
+from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.foreign_choices import FOREIGN_DOMAINS, foreign_cells, foreign_column
+from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
+from spanproto.experiments.scoring import together
+from spanproto.experiments.systems import words_cell
+from spanproto.model import SpanProto
+from spanproto.provenance import sha256
+
+MUSIC, GENIA = (foreign_column("wiki-1", domain) for domain in ("music", "flat-genia"))
+
+
+def nesting(sentence: Sentence) -> Sentence:
+    """The sentence with the first word of each longer mention as one of its own, too."""
+    longer = [span for span in sentence.spans if span.end - span.start > 1]
+    inner = [Span(span.start, span.start + 1, "inner") for span in longer]
+    return sentence.with_spans((*sentence.spans, *inner))
+
+
+def put(folder: Path, name: str, sentences: Sequence[Sentence], form: str) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    write_sentences(folder / name, sentences, form)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    put(tmp_path, MUSIC.test_file, synthetic.corpus(1), "conll")
+    put(tmp_path, GENIA.test_file, [nesting(one) for one in synthetic.corpus(2)], "token-json")
+    for name in (*MUSIC.data["train"], *MUSIC.validation["valid"]):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        episodes = [synthetic.episode(seed) for seed in range(4)]
+        write_episodes(tmp_path / name, episodes, "crossdomain")
+    return tmp_path
+
+
+@pytest.fixture
+def own() -> OwnCell:
+    """The cell of one shot on two of its columns, trained and tuned for a moment."""
+    cell = foreign_cells(12)[0].cell.lasting(2)
+    tuned = tuple(
+        replace(scoring, adaptation={**(scoring.adaptation or {}), "steps": 1})
+        for scoring in cell.scorings
+    )
+    return OwnCell.serving([MUSIC, GENIA], replace(cell, scorings=tuned))
+
+
+def test_spanproto_with_words_weighs_all_evidence_or_fewer_by_the_same_copies() -> None:
+    for own, like in zip(foreign_cells(12), ("wiki-1", "wiki-5"), strict=True):
+        words = words_cell(like, 12)
+        everything, fewer = own.cell.scorings
+        assert own.cell.run == words.run
+        assert fewer == replace(words.scorings[-1], name="foreign-fewer")
+        assert everything == replace(fewer, name="foreign-all", evidence=everything.evidence)
+        assert set(everything.evidence or ()) - set(fewer.evidence or ()) == {"words", "before"}
+        assert len(together(own.cell.scorings)) == 1
+        assert own.cell.by_column()[2].column == f"{like}-music" == own.columns[2].name
+        assert [column.data for column in own.columns] == [COLUMNS[like].data] * 6
+
+
+def test_domains_are_of_no_benchmarks_data() -> None:
+    benchmarks = {column.test_file for column in COLUMNS.values()}
+    benchmarks |= {name for column in COLUMNS.values() for name in column.data["train"]}
+    benchmarks |= {name for column in COLUMNS.values() for name in column.validation["valid"]}
+    assert not benchmarks & {domain.file for domain in FOREIGN_DOMAINS.values()}
+
+
+def test_an_episode_has_all_types_of_a_domain_and_outermost_mentions(data: Path) -> None:
+    episodes = GENIA.test_episodes(data)
+    assert len(episodes) == 12
+    assert episodes == GENIA.test_episodes(data)
+    assert len({episode.query for episode in episodes}) == 12
+    assert GENIA.test_episodes(data, limit=2) == episodes[:2]
+    labelled = {sentence.words: sentence.spans for sentence in synthetic.corpus(2)}
+    for episode in episodes:
+        assert episode.types == episode.supported_types() == tuple(sorted(synthetic.TYPES))
+        assert len(episode.query) == 20
+        for sentence in (*episode.support, *episode.query):
+            assert sentence.spans == labelled[sentence.words]
+
+
+def test_more_shots_leave_fewer_sentences_to_ask_about(data: Path) -> None:
+    (episode,) = foreign_column("wiki-5", "music").test_episodes(data, limit=1)
+    assert len(episode.query) == 10
+    for label in synthetic.TYPES:
+        assert sum(sentence.type_counts()[label] for sentence in episode.support) >= 5
+
+
+def test_one_training_serves_all_domains(
+    data: Path,
+    own: OwnCell,
+    tmp_path: Path,
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grid = Grid(data, str(tiny_encoder), tmp_path / "out", tmp_path / "runs", 1, device="cpu")
+    known = dict(COLUMNS)
+    tuned: list[int] = []
+    adapted = SpanProto.adapted
+
+    def counting(self, episodes, config):
+        tuned.append(len(episodes))
+        return adapted(self, episodes, config)
+
+    monkeypatch.setattr(SpanProto, "adapted", counting)
+    run_own_cells(grid, [own], workers=1)
+    assert tuned == [1] * 4  # a validation episode and a test episode of each column
+    assert known == COLUMNS
+    found = {
+        (column, name): json.loads((grid.output / column / f"{name}.12.json").read_text("utf-8"))
+        for column in ("wiki-1-music", "wiki-1-flat-genia")
+        for name in ("foreign-all", "foreign-fewer")
+    }
+    assert len({json.dumps(content["model"]["origin"]) for content in found.values()}) == 1
+    for (column, name), content in found.items():
+        weights = content["model"]["config"]["decision"]
+        assert (content["column"], content["scoring"]) == (column, name)
+        assert (weights["words_weight"] != 0) == (name == "foreign-all")
+    tested = [
+        found[column.name, "foreign-all"]["provenance"]["data"][0]["sha256"]
+        for column in own.columns
+    ]
+    assert tested == [sha256(data / column.test_file) for column in own.columns]
+    assert require_for_own_cells(grid, [own]) == []
+    (grid.output / "wiki-1-flat-genia" / "foreign-all.12.json").unlink()
+    assert require_for_own_cells(grid, [own]) == [own]
+    (data / GENIA.test_file).unlink()
+    with pytest.raises(DataError, match="which the column wiki-1-flat-genia needs"):
+        require_for_own_cells(grid, [own])
