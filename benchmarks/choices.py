@@ -1,7 +1,6 @@
 """Writes results/choices.md, what each choice is worth: python benchmarks/choices.py"""
 
 import json
-import math
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -20,6 +19,7 @@ from spanproto.experiments.foreign_choices import (
 from spanproto.experiments.systems import SEEDS
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import NOT_RUN, Table
+from spanproto.paper.scores import standard_error
 
 KNOWN = {**CHOICES, **RETRAINED}
 RESULTS = Path(__file__).parent.parent / "results"
@@ -34,11 +34,6 @@ def score(results: Path, folder: str, choice: str) -> dict[str, Any] | None:
     """What was measured of a choice on some episodes, if anything."""
     path = results / "choices" / folder / f"{choice}.{SEEDS[0]}.json"
     return json.loads(path.read_text("utf-8")) if path.exists() else None
-
-
-def standard_error(content: dict[str, Any]) -> float:
-    """Of the mean F1 over the episodes."""
-    return content["episode_f1"]["std"] / math.sqrt(content["episodes"])
 
 
 def entry(results: Path, column: str, choice: str) -> str:

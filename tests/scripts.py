@@ -1,4 +1,4 @@
-"""The scripts of benchmarks/ as modules, which they are not on any path."""
+"""The scripts of benchmarks/ as modules, each loaded anew, from the code as it is by then."""
 
 import importlib.util
 from pathlib import Path

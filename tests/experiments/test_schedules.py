@@ -42,6 +42,10 @@ def test_a_new_method_is_in_the_tables_by_its_line_alone(monkeypatch) -> None:
     assert "another" in {cell.system for cell in baseline_cells("news-1", 12)}
     names = {own.cell.system for own in schedule_cells("news-1", 12)}
     assert {"another-1000", "another-2000", "another-4000"} <= names  # of the usual 2000 steps
-    systems = benchmark_script("systems")
-    assert "another" not in dict(systems.schedule_table(Scores(systems.RESULTS)).rows)
-    assert "another" not in systems.ranked(Scores(systems.RESULTS), ["news-1"])  # never run
+    figures, trainings = benchmark_script("system_figures"), benchmark_script("system_trainings")
+    scores = Scores(figures.RESULTS)
+    assert "another" in figures.SYSTEMS
+    assert "another" in trainings.TRAINED
+    assert "another" not in figures.ranked(scores, ["news-1"])  # never run
+    titles = [title for title, _ in trainings.schedule_table(scores).rows]
+    assert titles.count(METHODS["another"].title) == 1  # that of the one it is a copy of

@@ -30,6 +30,11 @@ class Variant:
     also: Mapping[str, str] = field(default_factory=dict)  # what the weights serve, and its title
     columns: tuple[str, ...] = VALIDATED
 
+    @property
+    def as_in_tables(self) -> bool:
+        """Whether nothing is changed."""
+        return not (self.model or self.training or self.method) and self.adaptation is None
+
 
 VARIANTS: dict[str, Variant] = {
     "protobert-tables": Variant(
@@ -122,3 +127,10 @@ def variant_cells(name: str, seed: int) -> list[OwnCell]:
 def scored_as(variant: str, method: str) -> str:
     """What a variant is called where its weights serve another method."""
     return f"{variant}-{method}"
+
+
+def scored_titles(key: str) -> dict[str, str]:
+    """The title of a variant, and of what else its weights serve, by what each is called."""
+    variant = VARIANTS[key]
+    served = {scored_as(key, method): title for method, title in variant.also.items()}
+    return {key: variant.title, **served}

@@ -1,5 +1,6 @@
 """The score files of past runs: `FOLDER/COLUMN/SCORING.SEED.json`, found by column and scoring."""
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,6 +103,11 @@ class Scores:
                 value = None if value is None else value[key]
             if value is not None:
                 yield float(value)
+
+
+def standard_error(content: Mapping[str, Any]) -> float:
+    """Of the mean F1 over the episodes of a score file."""
+    return float(content["episode_f1"]["std"] / math.sqrt(content["episodes"]))
 
 
 def encoders_of(contents: Iterable[Mapping[str, Any]]) -> set[str]:

@@ -1,0 +1,76 @@
+"""How far every system is above or below ProtoBERT, published and measured, as tables."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from system_figures import (
+    BENCHMARKS,
+    SYSTEMS,
+    averaged,
+    marked_title,
+    measured_figure,
+)
+
+from spanproto.methods import METHODS
+from spanproto.paper import published
+from spanproto.paper.page import Table, signed
+from spanproto.paper.scores import F1, Scores
+
+REFERENCE = "protobert"
+OTHER_SETTINGS = "no-extractor"  # the same method with SpanProto's, in the ablation
+# Whose published figures a system is set against: its own, and fully adapted SpanProto the paper's.
+PRINTED_AS = {**{name: name for name in METHODS}, "spanproto-adapted": "spanproto"}
+
+
+def gaps(scores: Scores, system: str, columns: Sequence[str]) -> str:
+    """How far a system is above ProtoBERT: published, then measured, on the same columns.
+
+    Nothing as long as one of these is not measured.
+    """
+    there, here = [], []
+    for column in columns:
+        published_gap = _gap(
+            published.main_figure(PRINTED_AS[system], column),
+            published.main_figure(REFERENCE, column),
+        )
+        if published_gap is not None:
+            measured = (measured_figure(scores, name, column) for name in (system, REFERENCE))
+            there.append(published_gap)
+            here.append(_gap(*measured))
+    known = [gap for gap in here if gap is not None]
+    if not known or len(known) < len(here):
+        return ""
+    return f"{signed(fmean(there), 1)} → {signed(fmean(known), 1)}"
+
+
+def _gap(figure: float | None, reference: float | None) -> float | None:
+    return None if figure is None or reference is None else figure - reference
+
+
+def distance_tables(scores: Scores) -> list[Table]:
+    """For each benchmark every system's distance from ProtoBERT in each column, and the means."""
+    tables = []
+    for title, columns in BENCHMARKS.items():
+        means = averaged(columns)
+        shown = [[column] for column in columns] + [list(over) for over in means.values()]
+        rows = [
+            (SYSTEMS[name], [gaps(scores, name, part) for part in shown])
+            for name in SYSTEMS
+            if name in PRINTED_AS and name != REFERENCE
+        ]
+        heading = ("", *map(marked_title, columns), *means)
+        tables.append(Table(heading, [row for row in rows if any(row[1])], title))
+    return tables
+
+
+def reference_gains(scores: Scores) -> str:
+    """What ProtoBERT gains by other settings, wherever it was run with both: least to most."""
+    gains = []
+    for column in (column for columns in BENCHMARKS.values() for column in columns):
+        seeds = scores.common_seeds(column, (REFERENCE, OTHER_SETTINGS))
+        theirs, others = (
+            scores.values(column, name, *F1, seeds=seeds) for name in (REFERENCE, OTHER_SETTINGS)
+        )
+        if theirs and others:
+            gains.append(fmean(others) - fmean(theirs))
+    return f"{min(gains):.0f} to {max(gains):.0f} points" if gains else "nothing known"

@@ -1,0 +1,202 @@
+"""How every system was trained and fine-tuned, and what else was tried on validation data."""
+
+from typing import Any
+
+from system_figures import SEEN, SYSTEMS
+
+from spanproto.experiments.schedules import (
+    SHARES,
+    TUNED_LONGER,
+    lengths,
+    trained_for,
+    tuned_for,
+)
+from spanproto.experiments.systems import SEEDS, VALIDATED
+from spanproto.experiments.variants import VARIANTS, scored_titles
+from spanproto.methods import METHODS, method_named
+from spanproto.methods.base import Method
+from spanproto.paper.comparison import column_title
+from spanproto.paper.page import NOT_RUN, Table
+from spanproto.paper.scores import F1, Scores, standard_error
+
+TITLES = {name: entry.title for name, entry in METHODS.items()}
+TRAINED = {"spanproto": "SpanProto", "words-fitted": "SpanProto with words", **TITLES}
+SCHEDULED = ("news-1", "news-5", "inter-5w1", "inter-5w5")  # one of each schedule
+ACROSS_DOMAINS, ON_FEWNERD = VALIDATED
+JUDGED_ON = {ACROSS_DOMAINS: "OntoNotes", ON_FEWNERD: "Few-NERD's dev types"}
+
+
+def schedule_table(scores: Scores) -> Table:
+    """How each system was trained, those that were."""
+    rows = []
+    for name, title in TRAINED.items():
+        contents = [_first_score(scores, column, name) for column in SCHEDULED]
+        method = method_named(method_name(name))
+        if any(contents) and method.trains_on is not None:
+            shown = [_length(method, content) if content else "" for content in contents]
+            rates = dict(method.training_defaults)
+            own = shown_rate(rates["learning_rate"]) if "learning_rate" in rates else ""
+            rows.append((title, [*shown, own]))
+    return Table(("", *map(column_title, SCHEDULED), "its own rate"), rows)
+
+
+def length_table(scores: Scores) -> Table:
+    """What trainings of other lengths give on validation data."""
+    rows = []
+    for name in METHODS:
+        if method_named(name).trains_on is None:
+            continue
+        judged = [_judged_lengths(scores, name, column) for column in VALIDATED]
+        if any(judged):
+            rows.append((TITLES[name], judged))
+        if name in TUNED_LONGER:
+            longer = [_judged_tuned_longer(scores, name, column) for column in VALIDATED]
+            steps = TUNED_LONGER[name]
+            rows.append((f"{TITLES[name]}, {steps} steps of fine-tuning, whole", longer))
+    tried = " → ".join(SHARES)
+    return Table(("", *(f"{tried}, {column_title(column)}" for column in VALIDATED)), rows)
+
+
+def variant_table(scores: Scores) -> Table:
+    """What other settings give on validation data, after those of the tables."""
+    rows = []
+    beside_own = {variant.system for variant in VARIANTS.values() if variant.as_in_tables}
+    for key, variant in VARIANTS.items():
+        system = variant.system
+        if system not in beside_own:
+            beside_own.add(system)
+            own = [
+                _judged_as_in_tables(scores, system, column) if column in variant.columns else ""
+                for column in VALIDATED
+            ]
+            rows.append((f"{TITLES[system]}, as in the tables", own))
+        for scoring, title in scored_titles(key).items():
+            judged = [
+                _judged(scores, column, scoring) if column in variant.columns else ""
+                for column in VALIDATED
+            ]
+            rows.append((title, judged))
+    return Table(("", *(f"as for {column_title(column)}" for column in VALIDATED)), rows)
+
+
+def tuning_table(scores: Scores) -> Table:
+    """How each system is fine-tuned to support sets, those that are."""
+    rows = []
+    for name, title in SYSTEMS.items():
+        contents = [_first_score(scores, column, name) for column in SCHEDULED]
+        method = method_named(method_name(name))
+        shown = [_tuning(method, content["adaptation"]) if content else "" for content in contents]
+        if any(shown):
+            rows.append((title, shown))
+    return Table(("", *map(column_title, SCHEDULED)), rows)
+
+
+def validation_episodes(scores: Scores) -> str:
+    """How many there are to judge trainings by, and how large standard errors are on them."""
+    parts = []
+    for column, title in JUDGED_ON.items():
+        paths = sorted((scores.results / "schedules" / f"{column}-valid").glob("*.json"))
+        contents = [scores.load(path) for path in paths]
+        if contents:
+            errors = sorted(map(standard_error, contents))
+            size = f"{errors[0]:.1f} to {errors[-1]:.1f}"
+            parts.append(f"{contents[0]['episodes']} of {title}, with standard errors of {size}")
+    return "; ".join(parts) or NOT_RUN
+
+
+def repeats(scores: Scores) -> str:
+    """How far apart the same training with the same seed is when it is run again, by system.
+
+    The trainings of the OntoNotes column are those of News, whose validation episodes it has.
+    """
+    found = {}
+    for name in METHODS:
+        trained = _trained(scores, ACROSS_DOMAINS, name)
+        again = trained and _validation_f1(scores, ACROSS_DOMAINS, trained)
+        for f1 in scores.values(SEEN, name, *F1, seeds=SEEDS[:1]):
+            if again is not None:
+                found[TITLES[name]] = abs(f1 - again)
+    farthest = sorted(found.items(), key=lambda item: item[1], reverse=True)
+    return ", ".join(f"{title} {apart:.1f}" for title, apart in farthest) or NOT_RUN
+
+
+def method_name(system: str) -> str:
+    """The name of the method that a system is a form of."""
+    return system if system in METHODS else "spanproto"
+
+
+def shown_rate(rate: float) -> str:
+    """A learning rate as papers write it, such as 1.5e-4."""
+    digits, _, power = f"{rate:.1e}".partition("e")
+    return f"{digits.removesuffix('.0')}e{int(power)}"
+
+
+def _first_score(scores: Scores, column: str, system: str) -> dict[str, Any] | None:
+    """That of the first seed, if any was run."""
+    return next(iter(scores.read(column, system)), None)
+
+
+def _length(method: type[Method], content: dict[str, Any]) -> str:
+    config = content["model"]["origin"]["training_config"]
+    items = method.trains_on
+    number, rate = config[f"{items}_per_step"], shown_rate(config["learning_rate"])
+    each = f"{number} {items if number > 1 else items.removesuffix('s')}"
+    return f"{config['steps']} steps of {each}, {rate}"
+
+
+def _steps(scores: Scores, column: str, name: str) -> int | None:
+    """Of a system's training in the tables, if it was run and has any."""
+    content = _first_score(scores, column, name)
+    origin = content and content.get("model", {}).get("origin")
+    return origin["training_config"]["steps"] if origin else None
+
+
+def _trained(scores: Scores, column: str, name: str) -> str | None:
+    """What the training of the tables is called where it is judged, if it was run."""
+    steps = _steps(scores, column, name)
+    return None if steps is None else trained_for(name, steps)
+
+
+def _judged_lengths(scores: Scores, name: str, column: str) -> str:
+    """F1 on validation episodes after trainings of each length, where any is known."""
+    steps = _steps(scores, column, name)
+    tried = [] if steps is None else lengths(steps)
+    judged = [_judged(scores, column, trained_for(name, number)) for number in tried]
+    return "" if set(judged) <= {NOT_RUN} else " → ".join(judged)
+
+
+def _judged_tuned_longer(scores: Scores, name: str, column: str) -> str:
+    """F1 on validation episodes after a longer fine-tuning than the table's."""
+    trained = _trained(scores, column, name)
+    return _judged(scores, column, tuned_for(trained, TUNED_LONGER[name])) if trained else ""
+
+
+def _judged_as_in_tables(scores: Scores, name: str, column: str) -> str:
+    """F1 on validation episodes after the training of the tables."""
+    trained = _trained(scores, column, name)
+    return _judged(scores, column, trained) if trained else NOT_RUN
+
+
+def _judged(scores: Scores, column: str, scoring: str) -> str:
+    """F1 of a training on the validation episodes of a column, if it was run."""
+    f1 = _validation_f1(scores, column, scoring)
+    return NOT_RUN if f1 is None else f"{f1:.1f}"
+
+
+def _validation_f1(scores: Scores, column: str, scoring: str) -> float | None:
+    path = scores.results / "schedules" / f"{column}-valid" / f"{scoring}.{SEEDS[0]}.json"
+    return scores.load(path)["micro"]["f1"] if path.exists() else None
+
+
+def _tuning(method: type[Method], config: dict[str, Any] | None) -> str:
+    if config is None:
+        return ""
+    tuning = config["tuning"]
+    top = f"top {tuning['top_layers']} layers"
+    layers = {"top": top, "all": "all layers"}.get(tuning["tune"], tuning["tune"])
+    heads = config["head_learning_rate"]
+    rest = "" if heads is None else f", heads {shown_rate(heads)}"
+    steps = f"{config['steps']} steps"
+    if method.adapted is not Method.adapted:
+        steps = f"until its loss rises, at most {steps}"
+    return f"{steps}, {layers}, {shown_rate(config['learning_rate'])}{rest}"
