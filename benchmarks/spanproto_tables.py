@@ -79,9 +79,10 @@ The published figures are those of Wang et al. (EMNLP 2022), whose released eval
 gold spans in; whether these come from it is not known. Here no span is handed in.
 
 *The paper's algorithm* is SpanProto as trained, but for what `systems.md` says of it. *With words*
-goes beyond it: what single words are is learned and weighed, too; a span's score is corrected by
-those around it; and the pretrained encoder is asked what spans mean. Across domains the encoder has
-its first 8 of 12 layers alone; on Few-NERD the letter case of words is read.
+goes beyond it: what single words are is learned, too; a span's score is corrected by those around
+it; and the pretrained encoder is asked what spans mean. Across domains the encoder has its first 8
+of 12 layers alone; on Few-NERD the letter case of words is read, and what single words are taken
+for is weighed.
 *Adapted* is fine-tuned to each support set: across domains all layers, 60 steps for one shot and
 100 for five; on Few-NERD the top 6 layers, 20 steps, for one shot and all layers, 40 steps, for
 five. A *fitted* decision has seen the labels of 32 validation episodes, on Few-NERD of 96. What

@@ -11,7 +11,7 @@ from spanproto.experiments.schedules import (
     trained_for,
     tuned_for,
 )
-from spanproto.experiments.systems import SEEDS, VALIDATED
+from spanproto.experiments.systems import SEEDS, VALIDATED, compared_seeds
 from spanproto.experiments.variants import VARIANTS, scored_titles
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method
@@ -133,7 +133,7 @@ def shown_rate(rate: float) -> str:
 
 def _first_score(scores: Scores, column: str, system: str) -> dict[str, Any] | None:
     """That of the first seed, if any was run."""
-    return next(iter(scores.read(column, system)), None)
+    return next(iter(scores.read(column, system, compared_seeds(column))), None)
 
 
 def _length(method: type[Method], content: dict[str, Any]) -> str:
