@@ -36,7 +36,7 @@ from spanproto.experiments.systems import (
     trained_alike,
     words_cell,
 )
-from spanproto.experiments.variants import variant_cells
+from spanproto.experiments.variants import VARIED_ON, variant_cells
 
 VALIDATION_EPISODES = 128  # that choices and schedules are tried on, at most
 
@@ -134,11 +134,9 @@ def chosen_cells(only: str) -> list[OwnCell]:
 
 def schedules_of(only: str) -> list[OwnCell]:
     """The cells of all schedules, or of some systems, columns and lengths, as `esd-125.news-1`."""
-    cells = {
-        f"{own.cell.system}.{column}": own
-        for column in VALIDATED
-        for own in (*schedule_cells(column, SEEDS[0]), *variant_cells(column, SEEDS[0]))
-    }
+    schedules = [own for column in VALIDATED for own in schedule_cells(column, SEEDS[0])]
+    variants = [own for column in VARIED_ON for own in variant_cells(column, SEEDS[0])]
+    cells = {f"{own.cell.system}.{own.column.name}": own for own in (*schedules, *variants)}
     names = named(only, cells)
     return [own for key, own in cells.items() if not names or any(name in key for name in names)]
 

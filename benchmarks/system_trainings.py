@@ -12,7 +12,7 @@ from spanproto.experiments.schedules import (
     tuned_for,
 )
 from spanproto.experiments.systems import SEEDS, VALIDATED, compared_seeds
-from spanproto.experiments.variants import VARIANTS, scored_titles
+from spanproto.experiments.variants import VARIANTS, VARIED_ON, scored_titles
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method
 from spanproto.paper.comparison import column_title
@@ -58,25 +58,19 @@ def length_table(scores: Scores) -> Table:
 
 
 def variant_table(scores: Scores) -> Table:
-    """What other settings give on validation data, after those of the tables."""
-    rows = []
-    beside_own = {variant.system for variant in VARIANTS.values() if variant.as_in_tables}
-    for key, variant in VARIANTS.items():
-        system = variant.system
-        if system not in beside_own:
-            beside_own.add(system)
-            own = [
-                _judged_as_in_tables(scores, system, column) if column in variant.columns else ""
-                for column in VALIDATED
-            ]
-            rows.append((f"{TITLES[system]}, as in the tables", own))
-        for scoring, title in scored_titles(key).items():
-            judged = [
+    """What other settings give on validation data, beside those of the tables."""
+    rows = [
+        (
+            title,
+            [
                 _judged(scores, column, scoring) if column in variant.columns else ""
-                for column in VALIDATED
-            ]
-            rows.append((title, judged))
-    return Table(("", *(f"as for {column_title(column)}" for column in VALIDATED)), rows)
+                for column in VARIED_ON
+            ],
+        )
+        for key, variant in VARIANTS.items()
+        for scoring, title in scored_titles(key).items()
+    ]
+    return Table(("", *(f"as for {column_title(column)}" for column in VARIED_ON)), rows)
 
 
 def tuning_table(scores: Scores) -> Table:
@@ -169,12 +163,6 @@ def _judged_tuned_longer(scores: Scores, name: str, column: str) -> str:
     """F1 on validation episodes after a longer fine-tuning than the table's."""
     trained = _trained(scores, column, name)
     return _judged(scores, column, tuned_for(trained, TUNED_LONGER[name])) if trained else ""
-
-
-def _judged_as_in_tables(scores: Scores, name: str, column: str) -> str:
-    """F1 on validation episodes after the training of the tables."""
-    trained = _trained(scores, column, name)
-    return _judged(scores, column, trained) if trained else NOT_RUN
 
 
 def _judged(scores: Scores, column: str, scoring: str) -> str:
