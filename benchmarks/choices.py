@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from spanproto.data.files import atomic_writer
-from spanproto.experiments.choices import CHOICES, CHOSEN_ON, FIRST, RETRAINED, TITLES
+from spanproto.experiments.choices import CHOSEN_ON, FIRST, KNOWN, TITLES
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.dense_choices import DENSE, DENSE_TITLES
 from spanproto.experiments.foreign_choices import (
@@ -21,7 +21,6 @@ from spanproto.paper.comparison import column_title
 from spanproto.paper.page import NOT_RUN, Table
 from spanproto.paper.scores import standard_error
 
-KNOWN = {**CHOICES, **RETRAINED}
 RESULTS = Path(__file__).parent.parent / "results"
 
 

@@ -8,10 +8,9 @@ import synthetic
 
 from spanproto.data.formats import write_episodes
 from spanproto.experiments.choices import (
-    CHOICES,
     CHOSEN_ON,
     FIRST,
-    RETRAINED,
+    KNOWN,
     TITLES,
     choice_cells,
 )
@@ -25,19 +24,16 @@ from spanproto.training.settings import RunConfig
 def test_every_choice_can_run_and_none_sees_test_data(name: str) -> None:
     cells = choice_cells(name, 12)
     scored = [scoring.name for own in cells for scoring in own.cell.scorings]
-    known = {**CHOICES, **RETRAINED}
     elsewhere = {
         key
-        for key, choice in known.items()
+        for key, choice in KNOWN.items()
         if choice.protocol not in (None, COLUMNS[name].protocol)
     }
     assert ("redrawn" in elsewhere) == (name == "inter-5w1")
     assert ("tables-words-rivals" in elsewhere) == (name == "news-1")
-    if name != "news-1":
-        elsewhere.add("final-fewer")  # the same as the final one there
     assert sorted(scored) == sorted(TITLES.keys() - elsewhere)
     trainings = {own.cell.system for own in cells}
-    changed = {key for key, choice in known.items() if choice.trains}
+    changed = {key for key, choice in KNOWN.items() if choice.trains}
     assert trainings == {FIRST, "tables", "final", *changed} - elsewhere
     for column, cell, _ in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
@@ -84,11 +80,12 @@ def test_letter_case_is_a_choice_where_there_is_any() -> None:
             for own in choice_cells(name, 12)
             if own.cell.run["model"].get("encoder", {}).get("case")
         ]
-        assert reading == ([] if name == "news-1" else ["tables-words-case", "final"])
+        final = ["final", "final-names-quarter", "final-names-half"]
+        assert reading == ([] if name == "news-1" else ["tables-words-case", *final])
 
 
 def test_names_are_known_to_no_choice_that_is_not_told_apart() -> None:
-    informed = {key for key, choice in CHOICES.items() if choice.informed}
+    informed = {key for key, choice in KNOWN.items() if choice.informed}
     for name in CHOSEN_ON:
         for own in choice_cells(name, 12):
             weight = own.cell.run["model"]["classifier"].get("names_weight", 0.0)

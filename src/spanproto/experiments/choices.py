@@ -198,6 +198,23 @@ RETRAINED = {  # from the setting of the tables
         protocol="fewnerd",
     ),
 }
+FINAL = {  # of SpanProto with words
+    "final-no-meaning": Choice(
+        "words learned, all that paid, and scores corrected by those around them"
+    ),
+    "final": Choice("and what spans mean to the pretrained encoder"),
+    "final-not-tuned": Choice("and no fine-tuning"),
+    "final-fewer": Choice(
+        "tuned, with neither words nor the boundary before it weighed", protocol="crossdomain"
+    ),
+    "final-names-quarter": Choice(
+        "SpanProto with words, and a quarter of each prototype is the type's name",
+        CHOICES["names-quarter"].model,
+        informed=True,
+    ),
+    "final-names-half": Choice("and half of it", CHOICES["names-half"].model, informed=True),
+}
+KNOWN = {**CHOICES, **RETRAINED, **FINAL}
 TITLES = {
     **{name: choice.title for name, choice in CHOICES.items()},
     "tables": "the setting of the tables",
@@ -206,10 +223,7 @@ TITLES = {
     "tables-fitted-words": "and no fine-tuning",
     **{name: choice.title for name, choice in RETRAINED.items()},
     **dict.fromkeys(NOT_TUNED.values(), "words learned, and no fine-tuning"),
-    "final-no-meaning": "words learned, all that paid, and scores corrected by those around them",
-    "final": "and what spans mean to the pretrained encoder",
-    "final-not-tuned": "and no fine-tuning",
-    "final-fewer": "tuned, with neither words nor the boundary before it weighed",
+    **{name: choice.title for name, choice in FINAL.items()},
 }
 ALL_EVIDENCE: "dict[str, tuple[EvidenceName, ...]]" = {
     "crossdomain": ("boundary", "type", "before", "words", "meaning"),
@@ -261,11 +275,10 @@ def choice_cells(name: str, seed: int) -> list[OwnCell]:
             cells[key] = table.retrained(
                 key, choice.model, choice.training, rescored, data=choice.data
             )
-    cells["final"] = _final(name, seed, column)
-    return [OwnCell(column, cell) for cell in cells.values()]
+    return [OwnCell(column, cell) for cell in (*cells.values(), *_final(name, seed, column))]
 
 
-def _final(name: str, seed: int, column: Column) -> Cell:
+def _final(name: str, seed: int, column: Column) -> list[Cell]:
     """SpanProto with words as it came to be, its decision fitted on as many episodes as others'.
 
     Across domains its decision is fitted to more at first than in the tables.
@@ -281,7 +294,13 @@ def _final(name: str, seed: int, column: Column) -> Cell:
     ]
     if chosen != tuned:
         scorings.append(replace(chosen, name="final-fewer"))
-    return replace(cell, system="final", column=column.name, scorings=tuple(scorings))
+    cell = replace(cell, system="final", column=column.name, scorings=tuple(scorings))
+    named = [
+        cell.retrained(key, choice.model, {}, [replace(chosen, name=key)])
+        for key, choice in FINAL.items()
+        if choice.trains
+    ]
+    return [cell, *named]
 
 
 def _first(scored: Scoring, protocol: str) -> Scoring:
