@@ -212,7 +212,9 @@ FINAL = {  # of SpanProto with words
         CHOICES["names-quarter"].model,
         informed=True,
     ),
-    "final-names-half": Choice("and half of it", CHOICES["names-half"].model, informed=True),
+    "final-names-half": Choice(
+        "and half of it the name", CHOICES["names-half"].model, informed=True
+    ),
 }
 KNOWN = {**CHOICES, **RETRAINED, **FINAL}
 TITLES = {
