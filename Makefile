@@ -76,9 +76,11 @@ results-adaptation: data-given $(VENV)/ready  ## support sets side by side again
 	$(BIN)/python benchmarks/adaptation_throughput.py runs/fewnerd/model \
 	  $(DATA)/crossdomain/1-shot/ner_test_1.json -o $(RESULTS)/adaptation-throughput.json
 	for adapt in "" --adapt; do \
-	  $(BIN)/python benchmarks/rejection.py runs/fewnerd/model $(DATA)/fewnerd/inter/test.txt \
-	    --types inter/test $$adapt -o $(RESULTS)/rejection$${adapt#-}.json || exit 1; \
+	  $(BIN)/python benchmarks/rejection.py run runs/fewnerd/model $(DATA)/fewnerd/inter/test.txt \
+	    --types inter/test --fit-on $(DATA)/fewnerd/all66/all.txt --fit-types inter/dev $$adapt \
+	    -o $(RESULTS)/rejection$${adapt#-}.json || exit 1; \
 	done
+	$(BIN)/python benchmarks/rejection.py draw $(RESULTS)/rejection*.json
 
 results-choices: data-given $(VENV)/ready  ## what each setting of SpanProto is worth; as above
 	$(FILL) choices $(GIVEN) -o $(RESULTS)/choices

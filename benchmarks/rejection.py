@@ -1,51 +1,57 @@
 """What the radius r rejects: precision and recall on episodes with entities of other types.
 
-    python benchmarks/rejection.py MODEL SENTENCES --types inter/test -o results/rejection.json
+    python benchmarks/rejection.py run MODEL SENTENCES --types inter/test \\
+        --fit-on SENTENCES --fit-types inter/dev -o results/rejection.json
+    python benchmarks/rejection.py draw results/rejection.json
 
 Episodes are drawn so that query sentences also hold entities of types that the support set does not
-show. The model proposes spans and types as ever; then r is moved over the distances that occur. A
-picture is written beside the JSON.
+show. The model proposes spans and types as ever; r is fitted on the episodes of some types, and
+then moved over all distances that occur on those of others. The picture is written beside the JSON.
 """
 
 import json
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
-from tqdm import tqdm
 
-from spanproto.adaptation import AdaptationConfig, adapt_to_one
+from spanproto.adaptation import AdaptationConfig
 from spanproto.checkpoint import load_spanproto
+from spanproto.cli.main import in_one_sentence
 from spanproto.config import apply_overrides, build, to_dict
 from spanproto.data.files import atomic_writer
 from spanproto.data.formats import read_sentences
 from spanproto.data.splits import read_types, sentences_of_split
 from spanproto.data.types import Episode
 from spanproto.decision import DecisionConfig
-from spanproto.judging import judge
+from spanproto.errors import DataError
 from spanproto.plots.curves import Curve, Panel, curves_figure
 from spanproto.plots.style import save_for_print
 from spanproto.provenance import provenance
+from spanproto.rejection import Proposals, fitted_radius, kept_within, propose
 from spanproto.training.distributed import choose_device
 from spanproto.training.mixture import Corpus
 
+POINTS = 40
+SHOWN = {
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "others_rejected": "others rejected",
+}
+app = typer.Typer(help=__doc__)
 
-class Proposal(NamedTuple):
-    """A typed span before any is rejected."""
 
-    distance: float
-    right: bool
-    other: bool  # it is an entity, of a type that is not looked for
-
-
-def main(
+@app.command()
+def run(
     model: Annotated[Path, typer.Argument(help="A trained model.")],
     sentences: Annotated[Path, typer.Argument(help="Labelled sentences to draw episodes from.")],
+    fit_on: Annotated[Path, typer.Option(help="Labelled sentences to fit r on.")],
     output: Annotated[Path, typer.Option("--output", "-o")] = Path("results/rejection.json"),
-    types: Annotated[str | None, typer.Option(help="Of the corpus; all.")] = None,
+    types: Annotated[str | None, typer.Option(help="Of the sentences; all.")] = None,
+    fit_types: Annotated[str | None, typer.Option(help="Of those to fit on; all.")] = None,
     ways: int = 3,
     shots: int = 5,
     queries: int = 3,
@@ -55,98 +61,86 @@ def main(
     settings: Annotated[list[str] | None, typer.Option("--set", help="Of the adaptation.")] = None,
     device: str = "auto",
 ) -> None:
-    """Measure and draw."""
+    """Fit r and measure what it does."""
     loaded = load_spanproto(model).to(choose_device(device))
     loaded.use_mixed_precision(loaded.device.type == "cuda")
-    classifier = replace(loaded.config.classifier, reject=False)
-    loaded.config = replace(loaded.config, classifier=classifier, decision=DecisionConfig())
+    loaded.config = replace(loaded.config, decision=DecisionConfig())  # in two stages
     config = build(AdaptationConfig, apply_overrides({}, settings or []), "adaptation")
-    corpus = read_sentences(sentences)
-    if types is not None:
-        corpus = sentences_of_split(corpus, read_types(types))
-    drawn = draw(Corpus(corpus), episodes, ways, shots, queries, seed)
-    proposals, labelled = [], 0
-    for episode in tqdm(drawn, unit="episode"):
-        adapted = adapt_to_one(loaded, episode, config) if adapt else loaded
-        labelled += sum(len(sentence.spans) for sentence in episode.query)
-        proposals += proposals_of(adapted, episode)
+    drawn = {"number": episodes, "ways": ways, "shots": shots, "queries": queries}
+
+    def proposed(source: Path, of_types: str | None) -> Proposals:
+        asked = draw_episodes(source, of_types, seed=seed, **drawn)
+        return propose(loaded, asked, config if adapt else None)
+
+    radius = fitted_radius(proposed(fit_on, fit_types))
+    if radius is None:
+        raise DataError(f"{fit_on}: nothing that the model finds is right; fit r on other data")
+    found = proposed(sentences, types)
     content = {
-        "margin": loaded.config.classifier.margin,
+        "fitted_r": radius,
+        "fitted": kept_within(found, radius)._asdict(),
+        "nothing_rejected": kept_within(found, float("inf"))._asdict(),
+        "trained_with_r": loaded.config.classifier.margin,
+        "curve": curve(found),
+        "types": {"measured": types, "fitted_on": fit_types},
+        "episodes": drawn,
         "adaptation": to_dict(config) if adapt else None,
-        "episodes": {"number": episodes, "ways": ways, "shots": shots, "queries": queries},
-        "curve": curve(proposals, labelled),
-        "provenance": provenance(seed, [sentences]),
+        "provenance": provenance(seed, [sentences, fit_on]),
         "model": {"config": to_dict(loaded.config), "origin": loaded.origin},
     }
     with atomic_writer(output) as stream:
         stream.write(json.dumps(content, indent=2) + "\n")
-    plot(content, output)
-    for point in content["curve"]:
-        print({name: round(value, 2) for name, value in point.items()})
+    for name in ("nothing_rejected", "fitted"):
+        print(name, {key: round(value, 1) for key, value in content[name].items()})
 
 
-def draw(
-    corpus: Corpus, number: int, ways: int, shots: int, queries: int, seed: int
+@app.command()
+def draw(files: Annotated[list[Path], typer.Argument(help="What `run` has written.")]) -> None:
+    """Draw the curves of each file beside it; the line is the fitted r."""
+    for path in files:
+        content = json.loads(path.read_text("utf-8"))
+        save_for_print(
+            curves_figure(panel(content), ylabel="%", limits=(0, 100), chosen="fitted"), path
+        )
+
+
+def draw_episodes(
+    source: Path,
+    types: str | None,
+    *,
+    number: int,
+    ways: int,
+    shots: int,
+    queries: int,
+    seed: int,
 ) -> list[Episode]:
     """Episodes whose sentences keep entities of other types, as `others`."""
+    sentences = read_sentences(source)
+    if types is not None:
+        sentences = sentences_of_split(sentences, read_types(types))
+    corpus = Corpus(sentences)
     return [
         corpus.episode(ways, shots, queries, random.Random(f"{seed}/{at}")) for at in range(number)
     ]
 
 
-def proposals_of(model: Any, episode: Episode) -> list[Proposal]:
-    """What the model would say of the query sentences if it rejected nothing."""
-    (judged,) = judge(model, [episode])
-    return [
-        Proposal(
-            min(candidate.distances),
-            (candidate.start, candidate.end, candidate.label) in sentence.spans,
-            (candidate.start, candidate.end) in sentence.others,
-        )
-        for sentence, candidates in zip(episode.query, judged, strict=True)
-        for candidate in candidates
-        if candidate.outcome == "kept"
-    ]
+def curve(proposals: Proposals) -> list[dict[str, float]]:
+    """What radii leave, in equal steps up to the farthest."""
+    farthest = max((span.distance for span in proposals.spans), default=1.0)
+    radii = [farthest * step / POINTS for step in range(1, POINTS + 1)]
+    return [{"r": radius, **kept_within(proposals, radius)._asdict()} for radius in radii]
 
 
-def curve(proposals: Sequence[Proposal], labelled: int, points: int = 40) -> list[dict[str, float]]:
-    """Precision, recall, F1 and the share of other entities rejected, for radii of equal steps."""
-    farthest = max((proposal.distance for proposal in proposals), default=1.0)
-    others = sum(proposal.other for proposal in proposals)
-    found = []
-    for step in range(1, points + 1):
-        radius = farthest * step / points
-        kept = [proposal for proposal in proposals if proposal.distance <= radius]
-        right = sum(proposal.right for proposal in kept)
-        found.append(
-            {
-                "r": radius,
-                "precision": 100 * right / max(1, len(kept)),
-                "recall": 100 * right / max(1, labelled),
-                "f1": 200 * right / max(1, len(kept) + labelled),
-                "others_rejected": 100 * (1 - sum(p.other for p in kept) / max(1, others)),
-            }
-        )
-    return found
-
-
-def plot(content: dict[str, Any], output: Path) -> None:
-    """The curve as a picture beside the JSON; the line is the model's own r."""
+def panel(content: dict[str, Any]) -> Panel:
+    """Precision, recall and F1 over r."""
     points = content["curve"]
-    names = {
-        "precision": "precision",
-        "recall": "recall",
-        "f1": "F1",
-        "others_rejected": "others rejected",
-    }
-    panel = Panel(
+    return Panel(
         "radius $r$ (Euclidean, in the space of the prototypes)",
         [point["r"] for point in points],
-        [Curve(shown, [point[name] for point in points]) for name, shown in names.items()],
-        chosen=content["margin"],
+        [Curve(shown, [point[name] for point in points]) for name, shown in SHOWN.items()],
+        chosen=content["fitted_r"],
     )
-    save_for_print(curves_figure(panel, ylabel="%", limits=(0, 100)), output)
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    in_one_sentence(app)

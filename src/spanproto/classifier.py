@@ -35,9 +35,14 @@ class ClassifierConfig:
     margin_loss: bool = True
     false_positives: Literal["all", "released"] = "all"  # "released" spares near misses
     reject: bool = True  # drop candidates farther than r from every prototype
+    fitted_radius: float | None = None  # the r of that, where it was fitted; None: the margin
 
     def __post_init__(self) -> None:
         require(self.margin > 0, "classifier.margin must be positive")
+        require(
+            self.fitted_radius is None or self.fitted_radius >= 0,
+            "classifier.fitted_radius must not be negative",
+        )
         require(0 <= self.names_weight <= 1, "classifier.names_weight is a share, between 0 and 1")
         require(
             self.names_weight == 0 or self.centres == "prototypes",
@@ -60,6 +65,11 @@ class ClassifierConfig:
     def names(self) -> bool:
         """Whether the types' names have a part in their prototypes."""
         return self.names_weight > 0
+
+    @property
+    def radius(self) -> float:
+        """The r beyond which candidates are dropped."""
+        return self.margin if self.fitted_radius is None else self.fitted_radius
 
 
 def boundary_representations(

@@ -63,7 +63,7 @@ def _reason(judge: DocumentJudge, judged: Judged, candidate: Candidate) -> str:
             name = "" if better is None else f" {judged.place(better, in_characters=True)[0]!r}"
             return f"overlaps a better span{name}"
         case "far":
-            return f"farther than r = {judge.model.config.classifier.margin:g} from every type"
+            return f"farther than r = {judge.model.config.classifier.radius:.3g} from every type"
         case "unlikely":
             score, limit = _told_apart(candidate.score, judge.thresholds[candidate.label])
             return f"score {score} is below the threshold {limit}"

@@ -297,7 +297,7 @@ def _outcomes(
     """What became of each span; of several reasons against it, the one that came first."""
     settings = model.config.classifier
     rejects = settings.reject and model.config.decision.rule == "two-stage"
-    near = evidence.distance.amin(1) <= (settings.margin if rejects else torch.inf)
+    near = evidence.distance.amin(1) <= (settings.radius if rejects else torch.inf)
     joint = model.config.decision.rule == "joint"
     reasons: list[tuple[Outcome, list[bool]]] = [
         ("overlap", (~stands).tolist()),

@@ -77,6 +77,12 @@ def evaluate(
             help="Validation episodes: weigh the evidence on a span as suits these, then score."
         ),
     ] = None,
+    fit_margin: Annotated[
+        Path | None,
+        typer.Option(
+            help="Validation episodes: reject beyond the radius r that suits these, then score."
+        ),
+    ] = None,
     meaning: Annotated[
         str | None,
         typer.Option(
@@ -106,8 +112,14 @@ def evaluate(
     from spanproto.errors import ConfigError
     from spanproto.model import SpanProto
     from spanproto.provenance import provenance
+    from spanproto.rejection import reject_as_suits
     from spanproto.training.distributed import choose_device
 
+    require(
+        fit_decision is None or fit_margin is None,
+        "a fitted decision weighs distances and has no radius r; give --fit-decision or "
+        "--fit-margin, not both",
+    )
     chosen = read_supported_episodes(episodes, format)[:limit]
     loaded = load_model(model, method, configure or []).to(choose_device(device))
     adapts = adapt or loaded.always_adapts
@@ -132,6 +144,11 @@ def evaluate(
         known = read_supported_episodes(fit_decision, format)
         decide_as_suits(loaded, known, settings, evidence)
         files.append(fit_decision)
+    if fit_margin is not None:
+        if not isinstance(loaded, SpanProto):
+            raise ConfigError(f"{loaded.title()} has no radius to fit; drop --fit-margin")
+        reject_as_suits(loaded, read_supported_episodes(fit_margin, format), settings)
+        files.append(fit_margin)
     report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value, settings)
     oracle = ORACLE if candidates is Rule.released else None
     named = isinstance(loaded, SpanProto) and loaded.config.classifier.names

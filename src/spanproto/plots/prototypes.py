@@ -132,7 +132,7 @@ def placed_spans(model: SpanProto, episode: Episode) -> PlacedSpans:
     }
     classifier = model.config.classifier
     squared = classifier.margin_distance == "squared-euclidean"
-    radius = classifier.margin**0.5 if squared else classifier.margin
+    radius = classifier.radius**0.5 if squared else classifier.radius
     points = [point for point in span_points(model, episode) if point.label in prototypes]
     return PlacedSpans(points, prototypes, radius)
 
