@@ -76,6 +76,8 @@ def run(
     if radius is None:
         raise DataError(f"{fit_on}: nothing that the model finds is right; fit r on other data")
     found = proposed(sentences, types)
+    if not found.spans:
+        raise DataError(f"{sentences}: the model finds nothing in it; measure r on other data")
     content = {
         "fitted_r": radius,
         "fitted": kept_within(found, radius)._asdict(),
@@ -125,9 +127,11 @@ def draw_episodes(
 
 
 def curve(proposals: Proposals) -> list[dict[str, float]]:
-    """What radii leave, in equal steps up to the farthest."""
-    farthest = max((span.distance for span in proposals.spans), default=1.0)
-    radii = [farthest * step / POINTS for step in range(1, POINTS + 1)]
+    """What radii leave, in equal steps from the nearest to the farthest."""
+    distances = [span.distance for span in proposals.spans]
+    nearest, farthest = min(distances), max(distances)
+    steps = [step / POINTS for step in range(POINTS + 1)]
+    radii = [(1 - step) * nearest + step * farthest for step in steps]
     return [{"r": radius, **kept_within(proposals, radius)._asdict()} for radius in radii]
 
 
