@@ -30,6 +30,7 @@ from spanproto.experiments.systems import (
     INTRA,
     SEEDS,
     VALIDATED,
+    alike_cell,
     baseline_cells,
     compared_seeds,
     spanproto_cell,
@@ -78,7 +79,7 @@ def cells_of(table: Table) -> list[Cell]:
         cell
         for columns, seed in [((*crossdomain, "inter-5w1", "inter-5w5"), SEEDS[0]), *more]
         for first, *others in trained_alike(columns)
-        for cell in baseline_cells(first, seed, *others)
+        for cell in (*baseline_cells(first, seed, *others), alike_cell(first, seed, *others))
     ]
 
 

@@ -11,6 +11,7 @@ from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
     PAPERS_DECISION,
+    alike,
     compared_seeds,
 )
 from spanproto.methods import METHODS
@@ -27,6 +28,10 @@ BENCHMARKS = {
 }
 SYSTEMS = {
     **{name: entry.title for name, entry in METHODS.items() if name != "spanproto"},
+    **{
+        alike(name): f"{METHODS[name].title}, trained as SpanProto is"
+        for name in ("protobert", "nnshot", "structshot")
+    },
     "spanproto": "SpanProto",
     "spanproto-fitted": "SpanProto, decision fitted",
     f"{PAPERS_DECISION}-adapted": "SpanProto, adapted",

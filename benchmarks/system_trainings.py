@@ -11,7 +11,7 @@ from spanproto.experiments.schedules import (
     trained_for,
     tuned_for,
 )
-from spanproto.experiments.systems import SEEDS, VALIDATED, compared_seeds
+from spanproto.experiments.systems import SEEDS, VALIDATED, alike, compared_seeds
 from spanproto.experiments.variants import VARIANTS, VARIED_ON, scored_titles
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method
@@ -20,7 +20,12 @@ from spanproto.paper.page import NOT_RUN, Table
 from spanproto.paper.scores import F1, Scores, standard_error
 
 TITLES = {name: entry.title for name, entry in METHODS.items()}
-TRAINED = {"spanproto": "SpanProto", "words-fitted": "SpanProto with words", **TITLES}
+TRAINED = {
+    "spanproto": "SpanProto",
+    "words-fitted": "SpanProto with words",
+    **TITLES,
+    alike("protobert"): SYSTEMS[alike("protobert")],
+}
 SCHEDULED = ("news-1", "news-5", "inter-5w1", "inter-5w5")  # one of each schedule
 ACROSS_DOMAINS, ON_FEWNERD = VALIDATED
 JUDGED_ON = {ACROSS_DOMAINS: "OntoNotes", ON_FEWNERD: "Few-NERD's dev types"}
@@ -116,7 +121,8 @@ def repeats(scores: Scores) -> str:
 
 def method_name(system: str) -> str:
     """The name of the method that a system is a form of."""
-    return system if system in METHODS else "spanproto"
+    forms = {alike(name): name for name in METHODS}
+    return forms.get(system, system if system in METHODS else "spanproto")
 
 
 def shown_rate(rate: float) -> str:
@@ -135,7 +141,9 @@ def _length(method: type[Method], content: dict[str, Any]) -> str:
     items = method.trains_on
     number, rate = config[f"{items}_per_step"], shown_rate(config["learning_rate"])
     each = f"{number} {items if number > 1 else items.removesuffix('s')}"
-    return f"{config['steps']} steps of {each}, {rate}"
+    heads = config.get("head_learning_rate")
+    rest = "" if heads is None else f", heads {shown_rate(heads)}"
+    return f"{config['steps']} steps of {each}, {rate}{rest}"
 
 
 def _steps(scores: Scores, column: str, name: str) -> int | None:

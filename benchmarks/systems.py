@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from system_distances import distance_tables, reference_gains
 from system_figures import BENCHMARKS, LEVEL, RESULTS, benchmark_table, level
+from system_given_up import given_up_table
 from system_trainings import (
     length_table,
     repeats,
@@ -19,6 +20,7 @@ from system_trainings import (
 )
 
 from spanproto.data.files import atomic_writer
+from spanproto.experiments.choices import TITLES
 from spanproto.paper.scores import Scores
 
 
@@ -31,40 +33,37 @@ def page(results: Path = RESULTS) -> str:
         for table in [benchmark_table(scores, columns)]
     )
     distances = "\n\n".join(table.to_markdown() for table in distance_tables(scores))
-    schedules, lengths_tried, variants, tuning = (
+    schedules, lengths_tried, variants, tuning, given_up = (
         table(scores).to_markdown()
-        for table in (schedule_table, length_table, variant_table, tuning_table)
+        for table in (schedule_table, length_table, variant_table, tuning_table, given_up_table)
     )
     return f"""# Every system, one encoder, one protocol
 
 Pooled micro F1 on all test episodes, measured here; in brackets what Wang et al. (EMNLP 2022) print
 for the system, on BERT-base and the full training data. {scores.described()}
 All systems share encoder, training data, episodes and scoring; a figure with a spread is a mean
-over two or three seeds, and the spread their standard deviation. Few-NERD episodes are drawn anew
+over three seeds, and the spread their standard deviation. Few-NERD episodes are drawn anew
 (500 a column) and 13 % of its training sentences are at hand. No system is handed gold spans.
 
 They do not share how much was tried. The lengths and rates of the others were chosen among a few on
-validation data, and their other settings are their authors'; some thirty variants of SpanProto were
-tried on that data (`choices.md`). A *fitted* decision has seen the labels of 32 validation
+validation data, and their other settings are their authors'; {len(TITLES)} settings of SpanProto
+were tried on that data (`choices.md`). A *fitted* decision has seen the labels of 32 validation
 episodes (with words, on Few-NERD, of 96), which no other system has. *SpanProto* itself is not the
 paper's to the letter: its threshold is 0.5, nothing is rejected by the margin, the extractor learns
-from query sentences, too, and sees 30 % of the spans apart from entities. *With words* goes beyond
-the paper, with what no other system was tried with: what single words are is learned, too, and on
-Few-NERD weighed; a span's score is corrected by those around it; the pretrained encoder is asked
-what spans mean; across domains the encoder has its first 8 of 12 layers alone; and on Few-NERD the
-letter case of words is read, which the encoder's tokenizer hides from all others. ProtoBERT gains
-{reference_gains(scores)} by settings like SpanProto's (`paper/ablation.md`), so that what is
-measured from it would be less by as much.
-
-Some test episodes had been scored before, under settings given up for what did better on validation
-data: two of SpanProto; two of SpanProto with words (seed 12; their files are those of commits
-f7785ca and b36c922; across domains the second was a little better on News, Social and OntoNotes
-with one shot, and both on Wiki with five); DecomMeta at 1e-4, where its typing network collapsed
-with one seed across domains, seen as types no better than chance; CONTaiNER across domains for a
-quarter of the steps; and on Few-NERD a shorter Matching Network, a longer ESD, and L-TapNet+CDT at
-1.5e-4. The cells come from several commits, between which batches were packed in another way. How
-far apart F1 on the OntoNotes episodes is when the same training is run again with the same seed, in
-points: {repeats(scores)}.
+from query sentences, too, and sees 30 % of the spans apart from entities. *Adapted*, it keeps a
+support span out of its own prototype while it is fine-tuned, and in prediction the weights before
+the fine-tuning are asked, too: probabilities of types and distances are the means of both. No other
+system that is fine-tuned has these two, and the second gives more on Few-NERD than the fine-tuning
+itself (`choices.md`). *With words* goes beyond the paper, with what no other system was tried with:
+what single words are is learned, too, and on Few-NERD weighed; a span's score is corrected by those
+around it; the pretrained encoder is asked what spans mean; across domains the encoder has its first
+8 of 12 layers alone; and on Few-NERD the letter case of words is read, which the encoder's
+tokenizer hides from all others.
+{reference_gains(scores)}
+Some test episodes had been scored before, under settings [given up](#given-up) for what did better
+on validation data. The cells come from several commits, between which batches were packed in
+another way. How far apart F1 on the OntoNotes episodes is when the same training is run again with
+the same seed, in points: {repeats(scores)}.
 Fitted decisions cut where F1 was best on their validation episodes; those with words across
 domains, measured last, at the mean of all thresholds that are about as good, as the code does now,
 which is steadier.
@@ -105,7 +104,8 @@ holds but one episode.
 
 Whether a training is long enough is seen beside trainings of half and of twice the length: F1 on
 validation episodes, one seed ({validation_episodes(scores)}).
-Trainings for five shots were not judged.
+Of trainings for five shots it is not shown that they are long enough. Across domains it cannot be:
+there are no five-shot episodes but those of the tests. On Few-NERD it was not tried.
 
 {lengths_tried}
 
@@ -119,6 +119,15 @@ tested on in that one: nothing was chosen by them. One seed. Blank: not tried.
 ## How they are fine-tuned to a support set
 
 {tuning}
+
+## Given up
+
+F1 on test episodes under settings that were given up → under those that took their place, for the
+same seeds; the files are in `given-up/`. At 1e-4 the typing network of DecomMeta collapsed with one
+seed across domains. Two earlier settings of SpanProto, of which no files are kept, were scored on
+some of the test episodes, too.
+
+{given_up}
 """
 
 

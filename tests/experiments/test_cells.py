@@ -18,6 +18,7 @@ from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     INTER,
+    alike_cell,
     baseline_cells,
     spanproto_cell,
     trained_alike,
@@ -345,3 +346,16 @@ def test_a_quick_look_may_be_shorter_than_the_extractors_first_steps() -> None:
         if cell.system == "spanproto":
             assert run.model.objective.extractor_steps == 4
             assert run.model.objective.negatives == 0.3
+
+
+def test_protobert_can_be_trained_as_spanproto_is() -> None:
+    cell, own = alike_cell("inter-5w5", 12), spanproto_cell("inter-5w5", 12)
+    assert cell.run["training"] == own.run["training"]
+    assert [(scoring.name, scoring.method) for scoring in cell.scorings] == [
+        ("protobert-alike", "protobert"),
+        ("nnshot-alike", "nnshot"),
+        ("structshot-alike", "structshot"),
+    ]
+    assert cell.scorings[-1].configure == ("temperature=0.318",)  # as in the other row
+    short = RunConfig.of({**cell.lasting(2).run, "data": COLUMNS["inter-5w5"].data})
+    assert (short.training.steps, short.model.layers, short.model.dropout) == (2, 1, 0)

@@ -56,6 +56,7 @@ def test_an_adapted_model_saves_and_loads_to_identical_predictions(
     try:
         one, both = (model.adapted(TEST[:count], settings) for count in (1, 2))
     except ConfigError:
+        assert not model.always_adapts
         pytest.skip("not fine-tuned to support sets")
     save_model(one, tmp_path)
     loaded = load_model(tmp_path)
@@ -137,6 +138,7 @@ def test_copies_adapted_side_by_side_are_those_adapted_alone(model: Method) -> N
     try:
         model.support_batch(episodes)
     except ConfigError:
+        assert not model.always_adapts
         with pytest.raises(ConfigError, match="is not fine-tuned to support sets"):
             adapt(model, episodes, adaptation_of(model, settings))
         return
@@ -164,6 +166,7 @@ def test_adaptation_lowers_the_loss_on_the_support_set(name: str, tiny_encoder: 
     try:
         adapt(model, episodes, config, look)
     except ConfigError:
+        assert not model.always_adapts
         pytest.skip("not fine-tuned to support sets")
     assert losses[-1] < losses[0]
 

@@ -43,7 +43,7 @@ class Cell:
         data: Mapping[str, Any] | None = None,
     ) -> "Cell":
         """Another system: other settings of the model's sections, of the training and its data."""
-        sections = {name: dict(values) for name, values in self.run.get("model", {}).items()}
+        sections = dict(self.run.get("model", {}))
         for name, values in model.items():
             sections[name] = {**sections.get(name, {}), **values}
         run = {

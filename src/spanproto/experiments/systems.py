@@ -39,6 +39,7 @@ _EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
     "fewnerd": None,
 }
 PAPERS_DECISION = "theta-0.50"
+_OWN_SCHEDULE = {"steps": 500, "episodes_per_step": 4, "learning_rate": 5e-5}
 
 
 def spanproto_cell(column: str, seed: int, *also: str) -> Cell:
@@ -57,7 +58,7 @@ def spanproto_cell(column: str, seed: int, *also: str) -> Cell:
                 "negatives": 0.3,
             },
         },
-        "training": {"steps": 500, "episodes_per_step": 4, "learning_rate": 5e-5},
+        "training": _OWN_SCHEDULE,
     }
     adaptation = {
         **_FINE_TUNING[COLUMNS[column].protocol],
@@ -232,6 +233,29 @@ def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
         for method in METHODS
         if method not in {"spanproto", *served}
     ]
+
+
+def alike(system: str) -> str:
+    """What a system is called where it is trained as SpanProto is."""
+    return f"{system}-alike"
+
+
+def alike_cell(column: str, seed: int, *also: str) -> Cell:
+    """ProtoBERT, and what shares its weights, trained as SpanProto is: a firmer measure of all.
+
+    The last layer alone, no dropout on it, and SpanProto's schedule.
+    """
+    (method, served), *_ = _SAME_WEIGHTS.items()
+    scorings = tuple(
+        Scoring(alike(name), method=name, configure=_CONFIGURED.get((name, column), ()))
+        for name in (method, *served)
+    )
+    run = {
+        "method": method,
+        "model": {"layers": 1, "dropout": 0.0},
+        "training": _OWN_SCHEDULE,
+    }
+    return Cell(alike(method), column, seed, run, scorings, also)
 
 
 def _schedule(method: str, column: str) -> dict[str, Any]:

@@ -1,0 +1,79 @@
+"""Scores on test episodes under settings that were given up, beside what took their place.
+
+They lie in `results/given-up/COLUMN/SCORING.SEED.COMMIT.json`, as they were measured.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from system_figures import BENCHMARKS, SYSTEMS
+from system_trainings import shown_rate
+
+from spanproto.paper.comparison import column_title
+from spanproto.paper.page import NOT_RUN, Table
+from spanproto.paper.scores import F1, Scores
+
+FOLDER = "given-up"
+COLUMNS = tuple(column for columns in BENCHMARKS.values() for column in columns)
+FORMS = {"3cb3048": "in its first form", "ed13c6b": "in its second form"}  # of that with words
+
+
+class GivenUp(NamedTuple):
+    """One score, and under what setting it came about."""
+
+    scoring: str
+    seed: int
+    setting: str
+    f1: float
+
+
+def given_up_table(scores: Scores) -> Table:
+    """Each setting in a row: F1 in the columns that were scored under it → in its place."""
+    rows: dict[tuple[str, str], dict[str, list[GivenUp]]] = defaultdict(dict)
+    for column in COLUMNS:
+        for one in _scores_of(scores, column):
+            key = (one.scoring, one.setting)
+            rows[key].setdefault(column, []).append(one)
+    shown = [
+        (
+            f"{SYSTEMS[scoring]}, {setting}",
+            [_entry(scores, column, found.get(column, [])) for column in COLUMNS],
+        )
+        for (scoring, setting), found in sorted(rows.items(), key=_order)
+    ]
+    return Table(("", *map(column_title, COLUMNS)), shown)
+
+
+def _order(row: tuple[tuple[str, str], Any]) -> tuple[int, str]:
+    scoring, setting = row[0]
+    return list(SYSTEMS).index(scoring), setting
+
+
+def _entry(scores: Scores, column: str, several: list[GivenUp]) -> str:
+    """The mean of those seeds, and that of the same seeds now."""
+    if not several:
+        return ""
+    (scoring,) = {one.scoring for one in several}
+    now = scores.values(column, scoring, *F1, seeds={one.seed for one in several})
+    after = f"{fmean(now):.1f}" if len(now) == len(several) else NOT_RUN
+    return f"{fmean(one.f1 for one in several):.1f} → {after}"
+
+
+def _scores_of(scores: Scores, column: str) -> Iterator[GivenUp]:
+    for path in sorted((scores.results / FOLDER / column).glob("*.json")):
+        scoring, seed, commit = path.name.removesuffix(".json").rsplit(".", 2)
+        content = scores.load(path)
+        setting = FORMS.get(commit) if scoring.startswith("words") else _setting(content)
+        yield GivenUp(scoring, int(seed), setting or commit, content["micro"]["f1"])
+
+
+def _setting(content: dict[str, Any]) -> str:
+    """How long it trained, at which rate, and what else was set of it."""
+    training = content["model"]["origin"]["training_config"]
+    heat = content["model"]["config"].get("temperature")
+    parts = [f"{training['steps']} steps", shown_rate(training["learning_rate"])]
+    if content["scoring"] == "structshot":
+        parts.append(f"temperature {heat:g}")
+    return ", ".join(parts)
