@@ -20,7 +20,6 @@ from system_trainings import (
 )
 
 from spanproto.data.files import atomic_writer
-from spanproto.experiments.choices import TITLES
 from spanproto.paper.scores import Scores
 
 
@@ -46,8 +45,8 @@ over three seeds, and the spread their standard deviation. Few-NERD episodes are
 (500 a column) and 13 % of its training sentences are at hand. No system is handed gold spans.
 
 They do not share how much was tried. The lengths and rates of the others were chosen among a few on
-validation data, and their other settings are their authors'; {len(TITLES)} settings of SpanProto
-were tried on that data (`choices.md`). A *fitted* decision has seen the labels of 32 validation
+validation data, and their other settings are their authors'; {settings_tried(results)} settings of
+SpanProto were tried on that data (`choices.md`). A *fitted* decision has seen the labels of 32 validation
 episodes (with words, on Few-NERD, of 96), which no other system has. *SpanProto* itself is not the
 paper's to the letter: its threshold is 0.5, nothing is rejected by the margin, the extractor learns
 from query sentences, too, and sees 30 % of the spans apart from entities. *Adapted*, it keeps a
@@ -129,6 +128,11 @@ some of the test episodes, too.
 
 {given_up}
 """
+
+
+def settings_tried(results: Path) -> int:
+    """The number of settings of SpanProto that were scored on any validation data."""
+    return len({path.name for path in (results / "choices").glob("*-valid/*.json")})
 
 
 def main(results: Annotated[Path, typer.Argument(help="Folder of the scores.")] = RESULTS) -> None:
