@@ -46,14 +46,14 @@ over three seeds, and the spread their standard deviation. Few-NERD episodes are
 
 They do not share how much was tried. The lengths and rates of the others were chosen among a few on
 validation data, and their other settings are their authors'; {settings_tried(results)} settings of
-SpanProto were tried on that data (`choices.md`). A *fitted* decision has seen the labels of 32 validation
-episodes (with words, on Few-NERD, of 96), which no other system has. *SpanProto* itself is not the
-paper's to the letter: its threshold is 0.5, nothing is rejected by the margin, the extractor learns
-from query sentences, too, and sees 30 % of the spans apart from entities. *Adapted*, it keeps a
-support span out of its own prototype while it is fine-tuned, and in prediction the weights before
-the fine-tuning are asked, too: probabilities of types and distances are the means of both. No other
-system that is fine-tuned has these two, and the second gives more on Few-NERD than the fine-tuning
-itself (`choices.md`). *With words* goes beyond the paper, with what no other system was tried with:
+SpanProto were tried on that data (`choices.md`). A *fitted* decision has seen the labels of 32
+validation episodes (with words, on Few-NERD, of 96), which no other system has. *SpanProto* itself
+is not the paper's to the letter: its threshold is 0.5, nothing is rejected by the margin, the
+extractor learns from query sentences, too, and sees 30 % of the spans apart from entities.
+*Adapted*, it keeps a support span out of its own prototype while it is fine-tuned, and in
+prediction the weights before the fine-tuning are asked, too: probabilities of types and distances
+are the means of both. No other system that is fine-tuned has these two, and the second gives more
+on Few-NERD than the fine-tuning itself (`choices.md`). *With words* goes beyond the paper, with what no other system was tried with:
 what single words are is learned, too, and on Few-NERD weighed; a span's score is corrected by those
 around it; the pretrained encoder is asked what spans mean; across domains the encoder has its first
 8 of 12 layers alone; and on Few-NERD the letter case of words is read, which the encoder's
