@@ -53,11 +53,11 @@ extractor learns from query sentences, too, and sees 30 % of the spans apart fro
 *Adapted*, it keeps a support span out of its own prototype while it is fine-tuned, and in
 prediction the weights before the fine-tuning are asked, too: probabilities of types and distances
 are the means of both. No other system that is fine-tuned has these two, and the second gives more
-on Few-NERD than the fine-tuning itself (`choices.md`). *With words* goes beyond the paper, with what no other system was tried with:
-what single words are is learned, too, and on Few-NERD weighed; a span's score is corrected by those
-around it; the pretrained encoder is asked what spans mean; across domains the encoder has its first
-8 of 12 layers alone; and on Few-NERD the letter case of words is read, which the encoder's
-tokenizer hides from all others.
+on Few-NERD than the fine-tuning itself (`choices.md`). *With words* goes beyond the paper, with
+what no other system was tried with: what single words are is learned, too, and on Few-NERD weighed;
+a span's score is corrected by those around it; the pretrained encoder is asked what spans mean;
+across domains the encoder has its first 8 of 12 layers alone; and on Few-NERD the letter case of
+words is read, which the encoder's tokenizer hides from all others.
 {reference_gains(scores)}
 Some test episodes had been scored before, under settings [given up](#given-up) for what did better
 on validation data. The cells come from several commits, between which batches were packed in
