@@ -65,6 +65,47 @@ def by_brute_force(encoder: Encoder, episode: Episode, row: int, place: tuple[in
     return torch.stack(alike)
 
 
+def test_the_name_of_a_type_counts_beside_its_examples(asked: Meaning) -> None:
+    episode = synthetic.UNEVEN[1]  # the last type has no examples
+    encoder, words = asked.encoder, episode.query[0].words
+    vectors = asked.vectors([words], [(0, 0, 1), (0, 1, 2)])
+    plain, named = (
+        alikeness(vectors, meaning_prototypes(asked, [synthetic.episode(2), episode], weight))
+        for weight in (0.0, 1.5)
+    )
+    first = len(synthetic.episode(2).types)  # slot of the second episode
+    called = {"river": ("river",), "tool": ("an", "old", "tool")}  # which has a description
+    for row, place in enumerate(((0, 1), (1, 2))):
+        alone = mean_state(encoder, words[slice(*place)], 0, 1)
+        for at, label in enumerate(episode.types):
+            more = torch.zeros(())
+            if label in called:
+                more = 1.5 * (alone @ mean_state(encoder, called[label], 0, len(called[label])))
+            gained = named[row, first + at] - plain[row, first + at]
+            torch.testing.assert_close(gained, more, atol=1e-5, rtol=1e-4)
+
+
+def test_names_are_not_known_unless_they_are_weighed(
+    eager_model: SpanProto, pretrained: Encoder
+) -> None:
+    episode = synthetic.episode(3)
+    called = {label: f"{synthetic.FILLERS[at]}" for at, label in enumerate(episode.types)}
+    renamed = Episode(
+        tuple(called.values()),
+        *(
+            tuple(
+                s.with_spans(span._replace(label=called[span.label]) for span in s.spans)
+                for s in sentences
+            )
+            for sentences in (episode.support, episode.query)
+        ),
+    )
+    for weight in (0.0, 2.0):
+        model = asking(eager_model, pretrained, names_in_meaning=weight)
+        before, after = (support_prototypes(model, [e]).meanings for e in (episode, renamed))
+        assert torch.equal(before, after) == (weight == 0)
+
+
 # The vectors of spans
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from spanproto.batch import EpisodeBatch, SpanPlaces, map_tensors
 from spanproto.classifier import mean_representations, prototypes
+from spanproto.data.names import type_names
 from spanproto.data.types import Episode
 from spanproto.encoder import Encoder
 
@@ -38,6 +39,12 @@ class Meaning:
         both = (self._means(list(phrases), alone), self._means(sentences, spans))
         return F.normalize(torch.stack(both, 1), dim=-1)
 
+    @torch.inference_mode()
+    def phrases(self, texts: Sequence[Sequence[str]]) -> Tensor:
+        """A unit vector (N, h) for each of N phrases that stand by themselves."""
+        whole = [(number, 0, len(text)) for number, text in enumerate(texts)]
+        return F.normalize(self._means(texts, whole), dim=-1)
+
     def _means(self, texts: Sequence[Sequence[str]], spans: Sequence[Place]) -> Tensor:
         """The mean states (M, h) of the words of spans of the texts, which are read in parts."""
         device = next(self.encoder.parameters()).device
@@ -60,10 +67,14 @@ class Meaning:
         return found
 
 
-def meaning_prototypes(meaning: Meaning, episodes: Sequence[Episode]) -> Tensor:
+def meaning_prototypes(
+    meaning: Meaning, episodes: Sequence[Episode], names_weight: float = 0.0
+) -> Tensor:
     """What the examples of each type of each episode have in common, unit vectors (slots, 2, h).
 
-    A type without examples has none to speak of.
+    A type without examples has none to speak of. With a weight of its name, the vector of spans by
+    themselves has that of the name added: `alikeness` then is that of the examples, and so many
+    times the cosine of span and name.
     """
     keys = [(number, label) for number, episode in enumerate(episodes) for label in episode.types]
     slots = {key: slot for slot, key in enumerate(keys)}
@@ -77,7 +88,16 @@ def meaning_prototypes(meaning: Meaning, episodes: Sequence[Episode]) -> Tensor:
     slot = torch.tensor([span[3] for span in spans], dtype=torch.long, device=vectors.device)
     flat = vectors.flatten(1)
     total = prototypes(flat, torch.ones_like(flat[:, 0]), slot, len(keys))
-    return F.normalize(total.view(len(keys), *vectors.shape[1:]), dim=-1)
+    known = F.normalize(total.view(len(keys), *vectors.shape[1:]), dim=-1)
+    if names_weight:
+        called = {
+            slots[number, label]: words
+            for number, episode in enumerate(episodes)
+            for label, words in type_names(episode)
+        }
+        named = meaning.phrases(list(called.values()))
+        known[list(called), 0] += 2 * names_weight * named  # of two cosines the mean is taken
+    return known
 
 
 def query_vectors(

@@ -59,6 +59,11 @@ class ModelConfig(MethodConfig):
             "objective.joint_weight=0",
         )
 
+    @property
+    def names(self) -> bool:
+        """Whether the types' names have a part in its answers."""
+        return self.classifier.names or self.decision.names_in_meaning != 0
+
 
 class EncodedBatch(NamedTuple):
     """A batch after the encoder: word states, and which cells of the matrix are spans."""

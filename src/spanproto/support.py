@@ -84,7 +84,8 @@ def support_prototypes(
     asked = None
     if meanings and model.meaning is not None:
         with model.mixed_precision():
-            asked = meaning_prototypes(model.meaning, episodes)
+            weight = model.config.decision.names_in_meaning
+            asked = meaning_prototypes(model.meaning, episodes, weight)
     return Prototypes(
         centres,
         torch.cat(vectors),

@@ -14,7 +14,7 @@ from spanproto.errors import ConfigError, DataError
 from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.columns import COLUMNS, column_named
 from spanproto.experiments.progress import fill
-from spanproto.experiments.scoring import Scoring
+from spanproto.experiments.scoring import Scoring, together
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     INTER,
@@ -309,15 +309,20 @@ def test_the_systems_of_the_tables_are_ones_that_can_run() -> None:
 def test_words_are_learned_beside_what_the_tables_have_and_weighed_on_fewnerd(column: str) -> None:
     table, words = spanproto_cell(column, 12), words_cell(column, 12)
     fitted = [scoring for scoring in table.scorings if scoring.fit_decision]
-    assert [scoring.name for scoring in words.scorings] == ["words-fitted", "words-adapted"]
     on_fewnerd = COLUMNS[column].protocol == "fewnerd"
-    for scoring, like in zip(words.scorings, fitted, strict=True):
+    names = [scoring.name for scoring in words.scorings]
+    assert names == ["words-fitted", "words-adapted", *(["words-named"] if on_fewnerd else [])]
+    for scoring, like in zip(words.scorings[:2], fitted, strict=True):
         usual = like.evidence or DEFAULT_EVIDENCE
         expected = (*usual, "words", "meaning") if on_fewnerd else (*usual, "meaning")
         assert scoring.evidence == expected
         assert scoring.meaning
         assert not like.meaning
         assert (scoring.adaptation is None) == (like.adaptation is None)
+    if on_fewnerd:
+        adapted, named = words.scorings[1:]
+        assert named.deciding == (*adapted.deciding, "decision.names_in_meaning=1")
+        assert together([adapted, named]) == [[adapted, named]]  # of the same copies
     run = RunConfig.of({**words.run, "data": COLUMNS[column].data})
     assert run.model.objective.word_weight == 1
     assert run.model.extractor.neighbours

@@ -15,7 +15,7 @@ from spanproto.experiments.choices import (
     choice_cells,
 )
 from spanproto.experiments.columns import COLUMNS
-from spanproto.experiments.systems import spanproto_cell, words_cell
+from spanproto.experiments.systems import spanproto_cell, told_names, words_cell
 from spanproto.model import SpanProto
 from spanproto.training.settings import RunConfig
 
@@ -61,7 +61,7 @@ def test_one_of_the_last_choices_is_spanproto_with_words(name: str, last: str) -
     cell = next(own.cell for own in choice_cells(name, 12) if own.cell.system == "final")
     table = words_cell(name, 12)
     assert cell.run == table.run
-    _, tuned = table.scorings
+    tuned = table.scoring("words-adapted")
     scorings = {scoring.name: scoring for scoring in cell.scorings}
     assert replace(tuned, name=last, fit_decision=32) == scorings[last]
     assert [key for key, scoring in scorings.items() if not scoring.meaning] == ["final-no-meaning"]
@@ -71,6 +71,7 @@ def test_one_of_the_last_choices_is_spanproto_with_words(name: str, last: str) -
     assert scorings["final-not-tuned"].adaptation is None
     assert scorings["final-not-tuned"].evidence == with_meaning.evidence
     assert {"words", "before"} <= set(with_meaning.evidence or ())
+    assert told_names(scorings[last], "final-named") == scorings["final-named"]
 
 
 def test_letter_case_is_a_choice_where_there_is_any() -> None:

@@ -12,8 +12,8 @@ ORACLE = (
     "released code does; this is not a score of what it finds by itself."
 )
 NAMES = (
-    "NAMES: the names of the types have a part in their prototypes; this is not a score of what "
-    "the support set alone tells."
+    "NAMES: the model is told the names of the types; this is not a score of what the support set "
+    "alone tells."
 )
 
 
@@ -151,8 +151,7 @@ def evaluate(
         files.append(fit_margin)
     report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value, settings)
     oracle = ORACLE if candidates is Rule.released else None
-    named = isinstance(loaded, SpanProto) and loaded.config.classifier.names
-    names = NAMES if named else None
+    names = NAMES if isinstance(loaded, SpanProto) and loaded.config.names else None
     content = {
         "method": loaded.name,
         "candidates": candidates.value,

@@ -17,6 +17,7 @@ from spanproto.experiments.systems import (
     FAINT_TOO,
     VALIDATED,
     spanproto_cell,
+    told_names,
     with_words,
     without_meaning,
     words_cell,
@@ -207,6 +208,10 @@ FINAL = {  # of SpanProto with words
     "final-fewer": Choice(
         "tuned, with neither words nor the boundary before it weighed", protocol="crossdomain"
     ),
+    "final-named": Choice(
+        "SpanProto with words, the pretrained encoder asked what the types' names mean, too",
+        informed=True,
+    ),
     "final-names-quarter": Choice(
         "SpanProto with words, and a quarter of each prototype is the type's name",
         CHOICES["names-quarter"].model,
@@ -296,6 +301,7 @@ def _final(name: str, seed: int, column: Column) -> list[Cell]:
     ]
     if chosen != tuned:
         scorings.append(replace(chosen, name="final-fewer"))
+    scorings.append(told_names(chosen, "final-named"))
     cell = replace(cell, system="final", column=column.name, scorings=tuple(scorings))
     named = [
         cell.retrained(key, choice.model, {}, [replace(chosen, name=key)])

@@ -23,6 +23,7 @@ INTER = tuple(name for name in COLUMNS if name.startswith("inter"))
 INTRA = tuple(name for name in COLUMNS if name.startswith("intra"))
 
 FAINT_TOO = ("decision.floor=0.002",)  # what one stage all but rules out, the other may save
+_NAMED = "decision.names_in_meaning=1"
 # Half of a base-sized encoder: copies for so many episodes take some 12 GB.
 _TOP_LAYERS = {
     "tuning": {"tune": "top", "top_layers": 6},
@@ -116,8 +117,8 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
 
     The score of a span is corrected by those around it, and the pretrained encoder is asked what
     spans mean. Across domains it has the lower layers of the encoder alone, and all of them are
-    fine-tuned; on Few-NERD it reads the letter case of words, and its decision weighs what single
-    words are taken for.
+    fine-tuned; on Few-NERD it reads the letter case of words, its decision weighs what single words
+    are taken for, and it is also scored knowing the names of the types.
     """
     cell = spanproto_cell(column, seed, *also)
     protocol = COLUMNS[column].protocol
@@ -138,6 +139,8 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
         "extractor": {"neighbours": True},
         "encoder": _ENCODER_BEYOND[protocol],
     }
+    if protocol == "fewnerd":
+        scorings.append(told_names(scorings[-1], "words-named"))
     return cell.retrained("words", model, {}, scorings)
 
 
@@ -147,6 +150,11 @@ def with_words(scoring: Scoring, name: str) -> Scoring:
 
     usual = DEFAULT_EVIDENCE if scoring.evidence is None else scoring.evidence
     return replace(scoring, name=name, evidence=(*usual, "words"))
+
+
+def told_names(scoring: Scoring, name: str) -> Scoring:
+    """A scoring that asks the pretrained encoder about the types' names, too: to report apart."""
+    return replace(scoring, name=name, deciding=(*scoring.deciding, _NAMED))
 
 
 def without_meaning(scoring: Scoring, name: str) -> Scoring:
