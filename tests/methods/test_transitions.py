@@ -1,9 +1,11 @@
 """Abstract transitions: counted, and spread over the types of an episode, by hand."""
 
 import pytest
+import synthetic
 import torch
 
 from spanproto.data.types import Sentence, Span
+from spanproto.methods.parts import transitions
 from spanproto.methods.parts.transitions import FLOOR, count_transitions, transition_scores
 
 COUNTS = torch.tensor([[3.0, 1, 0], [6, 2, 0], [1, 2, 1]])
@@ -49,3 +51,14 @@ def test_what_never_happened_is_floored() -> None:
     start, following = transition_scores(nothing, torch.tensor([[True, True, False]]), 0.32)
     assert (start.exp() <= 1.1 * FLOOR).all()
     assert following.isfinite().all()
+
+
+def test_counts_do_not_depend_on_how_many_sentences_are_tagged_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sentences = [*synthetic.corpus(3, 7), Sentence(()), *synthetic.corpus(4, 4)]
+    whole = count_transitions(sentences)
+    alone = [count_transitions([sentence]) for sentence in sentences]
+    assert torch.equal(whole, torch.stack(alone).sum(0))
+    monkeypatch.setattr(transitions, "_SENTENCES_AT_ONCE", 3)
+    assert torch.equal(count_transitions(iter(sentences)), whole)

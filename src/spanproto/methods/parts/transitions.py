@@ -4,16 +4,18 @@ Counted on training data with other types, they are spread over the types of a n
 and Katiyar, 2020).
 """
 
-from collections import Counter
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import torch
 from torch import Tensor
 
+from spanproto.batch import SpanPlaces
 from spanproto.data.types import Sentence
+from spanproto.methods.parts.tagging import tags_of_spans
 
 FLOOR = 1e-6
+_SENTENCES_AT_ONCE = 1024
 
 
 def count_transitions(sentences: Iterable[Sentence]) -> Tensor:
@@ -21,15 +23,31 @@ def count_transitions(sentences: Iterable[Sentence]) -> Tensor:
 
     After START or O every I counts as the first of the two; after I it is the same type's.
     """
-    counts: Counter[tuple[int, int]] = Counter()
-    for sentence in sentences:
-        labels = _word_labels(sentence)
-        counts.update((0, int(label is not None)) for label in labels[:1])
-        for before, after in pairwise(labels):
-            row = 1 if before is None else 2
-            other = row == 2 and after != before
-            counts[row, 0 if after is None else 2 if other else 1] += 1
-    return torch.tensor([[counts[row, column] for column in range(3)] for row in range(3)])
+    counts = torch.zeros(9, dtype=torch.long)
+    left = (sentence for sentence in sentences if sentence.words)
+    while part := list(islice(left, _SENTENCES_AT_ONCE)):
+        tags, mask = _io_tags(part)
+        before, after, both = tags[:, :-1], tags[:, 1:], mask[:, 1:]
+        row = 1 + (before > 0).long()
+        other = (before > 0) & (after != before)
+        column = torch.where(after == 0, 0, torch.where(other, 2, 1))
+        first = (tags[:, 0] > 0).long()  # from START, row 0
+        counts += torch.cat((first, (3 * row + column)[both])).bincount(minlength=9)
+    return counts.view(3, 3)
+
+
+def _io_tags(sentences: Sequence[Sentence]) -> tuple[Tensor, Tensor]:
+    """The IO tags (S, L) of sentences, and where words are."""
+    kinds: dict[str, int] = {}
+    spans = [
+        (row, span.start, span.end, kinds.setdefault(span.label, 1 + len(kinds)))
+        for row, sentence in enumerate(sentences)
+        for span in sentence.spans
+    ]
+    row, start, end, kind = torch.tensor(spans, dtype=torch.long).reshape(-1, 4).unbind(1)
+    length = torch.tensor([len(sentence.words) for sentence in sentences])
+    mask = torch.arange(int(length.max())) < length[:, None]
+    return tags_of_spans(SpanPlaces(row, start, end), kind, mask.shape, "io"), mask
 
 
 def transition_scores(counts: Tensor, exists: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
@@ -56,11 +74,3 @@ def transition_scores(counts: Tensor, exists: Tensor, temperature: float) -> tup
 def _shares(counts: Tensor) -> Tensor:
     """Each row's counts (3, 3) as probabilities."""
     return counts / counts.sum(1, keepdim=True).clamp(min=1)
-
-
-def _word_labels(sentence: Sentence) -> list[str | None]:
-    """The type of each word; of several the first span's."""
-    labels: list[str | None] = [None] * len(sentence.words)
-    for span in reversed(sentence.spans):
-        labels[span.start : span.end] = [span.label] * (span.end - span.start)
-    return labels
