@@ -74,7 +74,7 @@ results-baselines: data-given $(VENV)/ready  ## every system of results/systems.
 results-adaptation: data-given $(VENV)/ready  ## support sets side by side against one by one, and what the radius r rejects; as above
 	$(BIN)/spanproto train configs/fewnerd.yaml data.root=$(DATA) model.encoder.name=$(ENCODER)
 	$(BIN)/python benchmarks/adaptation_throughput.py runs/fewnerd/model \
-	  $(DATA)/crossdomain/1-shot/ner_test_1.json -o $(RESULTS)/adaptation-throughput.json
+	  $(DATA)/crossdomain/1-shot/ner_valid_1.json -o $(RESULTS)/adaptation-throughput.json
 	for adapt in "" --adapt; do \
 	  $(BIN)/python benchmarks/rejection.py run runs/fewnerd/model $(DATA)/fewnerd/inter/test.txt \
 	    --types inter/test --fit-on $(DATA)/fewnerd/all66/all.txt --fit-types inter/dev $$adapt \
