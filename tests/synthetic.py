@@ -45,6 +45,18 @@ def varied_episode(seed: int) -> Episode:
     return Episode(tuple(types), support, query)
 
 
+def renamed(episode: Episode) -> Episode:
+    """The episode with other names of its types, in the same order."""
+    names = {label: f"{FILLERS[at]}-x" for at, label in enumerate(episode.types)}
+
+    def sentences(given: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
+        return tuple(
+            s.with_spans(span._replace(label=names[span.label]) for span in s.spans) for s in given
+        )
+
+    return Episode(tuple(names.values()), sentences(episode.support), sentences(episode.query))
+
+
 def vocabulary() -> list[str]:
     return FILLERS + [name for names in NAMES.values() for name in names]
 

@@ -65,6 +65,9 @@ def by_brute_force(encoder: Encoder, episode: Episode, row: int, place: tuple[in
     return torch.stack(alike)
 
 
+# Names of types
+
+
 def test_the_name_of_a_type_counts_beside_its_examples(asked: Meaning) -> None:
     episode = synthetic.UNEVEN[1]  # the last type has no examples
     encoder, words = asked.encoder, episode.query[0].words
@@ -89,20 +92,11 @@ def test_names_are_not_known_unless_they_are_weighed(
     eager_model: SpanProto, pretrained: Encoder
 ) -> None:
     episode = synthetic.episode(3)
-    called = {label: f"{synthetic.FILLERS[at]}" for at, label in enumerate(episode.types)}
-    renamed = Episode(
-        tuple(called.values()),
-        *(
-            tuple(
-                s.with_spans(span._replace(label=called[span.label]) for span in s.spans)
-                for s in sentences
-            )
-            for sentences in (episode.support, episode.query)
-        ),
-    )
     for weight in (0.0, 2.0):
         model = asking(eager_model, pretrained, names_in_meaning=weight)
-        before, after = (support_prototypes(model, [e]).meanings for e in (episode, renamed))
+        before, after = (
+            support_prototypes(model, [e]).meanings for e in (episode, synthetic.renamed(episode))
+        )
         assert torch.equal(before, after) == (weight == 0)
 
 

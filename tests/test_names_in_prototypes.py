@@ -34,18 +34,6 @@ def with_names(model: SpanProto, weight: float, **classifier: object) -> SpanPro
     return model.with_settings(replace(model.config, classifier=settings))
 
 
-def renamed(episode: Episode) -> Episode:
-    """The episode with other names of its types, in the same order."""
-    names = {label: f"{synthetic.FILLERS[at]}-x" for at, label in enumerate(episode.types)}
-
-    def sentences(given: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
-        return tuple(
-            s.with_spans(span._replace(label=names[span.label]) for span in s.spans) for s in given
-        )
-
-    return Episode(tuple(names.values()), sentences(episode.support), sentences(episode.query))
-
-
 def centres(model: SpanProto, episode: Episode) -> torch.Tensor:
     return support_prototypes(model, [episode]).centres
 
@@ -101,16 +89,18 @@ def test_by_default_names_are_not_looked_at(eager_model: SpanProto) -> None:
     batch = eager_model.batch([episode])
     assert len(batch.words.word_mask) == len(episode.support) + len(episode.query)
     assert not len(batch.names.slot)
-    assert torch.equal(centres(eager_model, episode), centres(eager_model, renamed(episode)))
+    assert torch.equal(
+        centres(eager_model, episode), centres(eager_model, synthetic.renamed(episode))
+    )
     config = AdaptationConfig(steps=2, learning_rate=1e-3)
-    one, other = (adapt(eager_model, [e], config) for e in (episode, renamed(episode)))
+    one, other = (adapt(eager_model, [e], config) for e in (episode, synthetic.renamed(episode)))
     for mine, theirs in zip(one.parameters(), other.parameters(), strict=True):
         assert torch.equal(mine, theirs)
 
 
 def test_another_name_is_another_prototype_and_another_prediction(eager_model: SpanProto) -> None:
     model, episode = with_names(eager_model, 0.5), synthetic.episode(3)
-    other = renamed(episode)
+    other = synthetic.renamed(episode)
     assert (centres(model, episode) - centres(model, other)).abs().max() > 0.01
     described = replace(other, descriptions=tuple(zip(other.types, episode.types, strict=True)))
     torch.testing.assert_close(centres(model, described), centres(model, episode))
@@ -135,7 +125,7 @@ def test_training_learns_from_names(tiny_model: SpanProto) -> None:
     states.start.retain_grad()
     model.prototypes(states).square().sum().backward()
     assert (states.start.grad[batch.names.sentence, 0].abs().sum(1) > 0).all()
-    one, other = (losses(model, model.batch([e])) for e in (episode, renamed(episode)))
+    one, other = (losses(model, model.batch([e])) for e in (episode, synthetic.renamed(episode)))
     assert one.proto != other.proto
     torch.testing.assert_close(one.span, other.span)
 
@@ -161,7 +151,7 @@ def test_many_are_tuned_at_once_as_one_by_one(tiny_model: SpanProto, leave_one_o
                 parameter.data.copy_(stacked[name].data[number : number + 1])
         assert loss(alone, episode) == pytest.approx(expected, rel=0.01)
         assert expected < 0.97 * loss(model, episode)
-        unlike = dict(adapt(model, [renamed(episode)], config).named_parameters())
+        unlike = dict(adapt(model, [synthetic.renamed(episode)], config).named_parameters())
         name = "classifier.projection.weight"
         assert not torch.allclose(unlike[name].data[0], stacked[name].data[number], atol=1e-3)
 
@@ -173,7 +163,7 @@ def test_a_meta_step_sees_names(tiny_model: SpanProto) -> None:
     episodes = [synthetic.episode(1), synthetic.episode(2)]
     proto = [
         model.gradients(model.prepare(given, 1), 1, 0)["proto"]
-        for given in (episodes, [renamed(episode) for episode in episodes])
+        for given in (episodes, [synthetic.renamed(episode) for episode in episodes])
     ]
     assert proto[0] != proto[1]
 

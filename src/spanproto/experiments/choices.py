@@ -14,6 +14,7 @@ from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import (
     ALL_LAYERS,
+    EVIDENCE_BEYOND,
     FAINT_TOO,
     VALIDATED,
     spanproto_cell,
@@ -233,8 +234,8 @@ TITLES = {
     **{name: choice.title for name, choice in FINAL.items()},
 }
 ALL_EVIDENCE: "dict[str, tuple[EvidenceName, ...]]" = {
+    **EVIDENCE_BEYOND,
     "crossdomain": ("boundary", "type", "before", "words", "meaning"),
-    "fewnerd": ("boundary", "type", "distance", "before", "length", "words", "meaning"),
 }
 _FITTED_ON = 32  # validation episodes
 

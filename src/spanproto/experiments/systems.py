@@ -93,7 +93,7 @@ _ENCODER_BEYOND: dict[str, dict[str, Any]] = {
 }
 # In domains other than that of validation, words and the boundary before the fine-tuning do not
 # weigh what they do in that.
-_EVIDENCE_BEYOND: "dict[str, tuple[EvidenceName, ...]]" = {
+EVIDENCE_BEYOND: "dict[str, tuple[EvidenceName, ...]]" = {
     "crossdomain": ("boundary", "type", "meaning"),
     "fewnerd": ("boundary", "type", "distance", "before", "length", "words", "meaning"),
 }
@@ -127,7 +127,7 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
             scoring,
             name=scoring.name.replace("spanproto", "words"),
             meaning=True,
-            evidence=_EVIDENCE_BEYOND[protocol],
+            evidence=EVIDENCE_BEYOND[protocol],
             fit_decision=_FITTED_ON_BEYOND[protocol],
             adaptation=scoring.adaptation and {**scoring.adaptation, **fine_tuning_beyond(column)},
         )
