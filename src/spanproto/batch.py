@@ -67,6 +67,7 @@ class EpisodeBatch(TensorBatch):
     types: Tensor  # (S, slots), the types a sentence's spans may have: its episode's, if supported
     label: Tensor  # (slots,), a number for each type, the same in all episodes that have it
     others: SpanPlaces  # entities of no type of the episode
+    doubtful: SpanPlaces  # what may be an entity that nobody labelled
     support_spans: LabelledSpans  # weighted for the mean of each type, 1 / K_t
     query_spans: LabelledSpans  # weighted for the mean of Eq. 7; 0 if the type has no support
     names: LabelledSpans  # the names of types, all of a row each; none unless they are asked for
@@ -153,7 +154,8 @@ def collate(
         episode=torch.tensor([row.episode for row in rows], dtype=torch.long),
         types=torch.tensor(types)[[row.episode for row in rows]],
         label=torch.tensor([numbers[label] for _, label in keys], dtype=torch.long),
-        others=_others(rows),
+        others=_places([row.sentence.others for row in rows]),
+        doubtful=_places([row.sentence.doubtful for row in rows]),
         support_spans=_labelled(support, 0, slots, support_span_weight),
         query_spans=_labelled(query, query_start, slots, query_span_weight),
         names=_labelled(named, 0, slots, [1.0 for row in named for _ in row.name]),
@@ -197,8 +199,9 @@ def _shares(rows: Sequence[Row], episodes: int) -> list[float]:
     return [1 / (sizes[row.episode] * episodes) if row.counts else 0.0 for row in rows]
 
 
-def _others(rows: Sequence[Row]) -> SpanPlaces:
-    places = [(at, *span) for at, row in enumerate(rows) for span in row.sentence.others]
+def _places(ranges: Sequence[Sequence[tuple[int, int]]]) -> SpanPlaces:
+    """The half-open ranges of words of each row."""
+    places = [(at, *span) for at, row in enumerate(ranges) for span in row]
     return SpanPlaces(*torch.tensor(places, dtype=torch.long).reshape(-1, 3).unbind(1))
 
 

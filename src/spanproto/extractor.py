@@ -159,11 +159,20 @@ def thinned(cells: Tensor, gold: Tensor, share: float) -> Tensor:
     spans may be one of these; the fewer of them a step sees, the less it learns to overlook them
     (Li et al., ICLR 2021).
     """
-    begun, ended = gold.sum(2).cumsum(1), gold.sum(1).cumsum(1)  # (S, L), up to each word
+    return cells & (touching(gold) | (torch.rand_like(cells, dtype=torch.float) < share))
+
+
+def without_doubtful(cells: Tensor, gold: Tensor, doubtful: Tensor) -> Tensor:
+    """The cells (S, L, L) that share a word with a gold span, or none with a doubtful one."""
+    return cells & (touching(gold) | ~touching(doubtful))
+
+
+def touching(spans: Tensor) -> Tensor:
+    """The cells that share a word with one of the spans; both are matrices (S, L, L)."""
+    begun, ended = spans.sum(2).cumsum(1), spans.sum(1).cumsum(1)  # (S, L), up to each word
     covered = begun > F.pad(ended, (1, 0))[:, :-1]
     count = F.pad(covered.cumsum(1), (1, 0))  # (S, L + 1), of the words before each
-    touches = count[:, None, 1:] > count[:, :-1, None]  # [i, j]: some word of i..j is covered
-    return cells & (touches | (torch.rand_like(cells, dtype=torch.float) < share))
+    return count[:, None, 1:] > count[:, :-1, None]  # [i, j]: some word of i..j is covered
 
 
 def two_sided_span_loss(scores: Tensor, gold: Tensor, cells: Tensor) -> Tensor:

@@ -190,6 +190,10 @@ class SpanProto(Method):
         """The same for the entities that have no type of their episode."""
         return _matrix(encoded, encoded.batch.others)
 
+    def doubtful_matrix(self, encoded: EncodedBatch) -> Tensor:
+        """The same for what may be an entity that nobody labelled."""
+        return _matrix(encoded, encoded.batch.doubtful)
+
     def begin_training(self, sentences: Iterable[Sentence], steps: int) -> None:
         """Refuse a run that would never train the mention classifier."""
         first = self.config.objective.extractor_steps

@@ -17,7 +17,7 @@ from torch import Tensor
 from spanproto.batch import EpisodeBatch, SpanPlaces
 from spanproto.classifier import margin_loss, prototype_loss
 from spanproto.config import require
-from spanproto.extractor import thinned
+from spanproto.extractor import thinned, without_doubtful
 from spanproto.meta import MetaConfig
 from spanproto.word_loss import word_loss
 
@@ -88,9 +88,12 @@ def losses(
     scores = model.boundary_scores(encoded)  # (S, L, L)
     gold = model.gold_matrix(encoded)
     entities = gold | model.others_matrix(encoded)
-    seen = encoded
+    cells = encoded.cells
     if negatives < 1:
-        seen = encoded._replace(cells=thinned(encoded.cells, entities, negatives))
+        cells = thinned(cells, entities, negatives)
+    if len(batch.doubtful.sentence):
+        cells = without_doubtful(cells, entities, model.doubtful_matrix(encoded))
+    seen = encoded._replace(cells=cells)
     span = span_loss(model, seen, scores, entities, extract_from_query)
     word = _weighted_word_loss(encoded, encoded, word_weight)
     if not joint:

@@ -59,17 +59,25 @@ def word_totals(
 
 
 def in_no_span(batch: EpisodeBatch, spans: SpanPlaces, rows: slice) -> Tensor:
-    """Which words (S, L) of the sentences in `rows` are in no span, and not in a type's name."""
+    """Which words (S, L) of the sentences in `rows` are in no span.
+
+    Nor are they in a type's name, or in what may be an entity.
+    """
     words = batch.words.word_mask.index_fill(0, batch.names.sentence, False)
     mask = torch.zeros_like(words)
     mask[rows] = words[rows]
-    sentences, length = mask.shape
+    return mask & ~(_covered(spans, mask) | _covered(batch.doubtful, mask))
+
+
+def _covered(spans: SpanPlaces, like: Tensor) -> Tensor:
+    """Which words (S, L) are in one of the spans."""
+    sentences, length = like.shape
     row = spans.sentence * (length + 1)
-    edges = torch.zeros(sentences * (length + 1), dtype=torch.long, device=mask.device)
+    edges = torch.zeros(sentences * (length + 1), dtype=torch.long, device=like.device)
     one = torch.ones_like(row)
     edges = edges.index_add(0, row + spans.start, one).index_add(0, row + spans.end, -one)
     depth = edges.view(sentences, length + 1).cumsum(1)[:, :-1]  # (S, L), spans that a word is in
-    return mask & (depth == 0)
+    return depth > 0
 
 
 def word_prototypes(totals: Sequence[WordTotals], slots: int) -> WordPrototypes:

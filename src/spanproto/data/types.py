@@ -21,7 +21,8 @@ class Sentence:
     """Words and the entity spans over them; spans may nest or overlap.
 
     `others` are entities of none of the types in question, as half-open ranges of words: a model
-    may learn from them where entities are, and must not give them one of its types.
+    may learn from them where entities are, and must not give them one of its types. What is
+    `doubtful` may be an entity that nobody labelled: no model learns from it that it is none.
 
     `text` and `offsets` are set when the sentence came from running text: `offsets[i]` is the
     half-open range of characters of `text` that word `i` covers.
@@ -32,6 +33,7 @@ class Sentence:
     text: str | None = None
     offsets: tuple[tuple[int, int], ...] | None = None
     others: tuple[tuple[int, int], ...] = ()
+    doubtful: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
         for span in self.spans:
@@ -50,7 +52,7 @@ class Sentence:
 
     def unlabelled(self) -> "Sentence":
         """The same words with no spans: all that a model may see of a query sentence."""
-        return replace(self, spans=(), others=())
+        return replace(self, spans=(), others=(), doubtful=())
 
     def with_spans(self, spans: Iterable[Span]) -> "Sentence":
         """The same words with other spans."""

@@ -16,6 +16,7 @@ class DataConfig:
 
     train: list[str] = field(default_factory=list)
     valid: list[str] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)  # whose spans `train` may leave unlabelled
     root: str = ""  # the folder that the file names are relative to
     format: str | None = None  # None: told from the files
     ways: int = 5  # N, K and Q apply to sentences; episode files have their own
@@ -39,6 +40,11 @@ class DataConfig:
     def train_files(self) -> list[str]:
         """Where the training files are."""
         return [str(Path(self.root) / name) for name in self.train]
+
+    @property
+    def doubtful_files(self) -> list[str]:
+        """Where the files are that say what may be an entity of the training sentences."""
+        return [str(Path(self.root) / name) for name in self.doubtful]
 
     @property
     def valid_files(self) -> list[str]:

@@ -17,6 +17,7 @@ from spanproto.data.sampler import EpisodeSampler
 from spanproto.data.splits import read_types, sentences_of_split
 from spanproto.data.types import Episode, Sentence
 from spanproto.errors import ConfigError, DataError
+from spanproto.training.doubts import Doubts
 from spanproto.training.mixture import MixedEpisodes
 from spanproto.training.settings import DataConfig
 
@@ -76,6 +77,10 @@ class TrainingData:
                     )
         else:
             self._corpora = [read_sentences(name, config.format) for name in config.train_files]
+        if config.doubtful:
+            doubts = Doubts.read(config.doubtful_files)
+            self._corpora = [[doubts.on(s) for s in corpus] for corpus in self._corpora]
+            self._episodes = [doubts.on_episode(episode) for episode in self._episodes]
 
     def episodes(self, seed: int) -> Source[Episode]:
         """The episodes to train on."""
@@ -133,7 +138,8 @@ def validation_episodes(config: DataConfig) -> list[Episode]:
 
 def data_files(config: DataConfig) -> list[Path]:
     """All files that the run reads."""
-    return [Path(name) for name in [*config.train_files, *config.valid_files]]
+    files = [*config.train_files, *config.doubtful_files, *config.valid_files]
+    return [Path(name) for name in files]
 
 
 def _hold_episodes(files: Sequence[str], config: DataConfig) -> bool:
