@@ -107,7 +107,7 @@ they validate for News, Wiki and Social, and are the test episodes of the OntoNo
 {choices_table(RESULTS).to_markdown()}
 
 With more information than the support set, and so not to be set beside the others, nor beside other
-systems: each prototype is in part the representation of its type's name.
+systems: the names of the types, or how query sets are drawn.
 
 {choices_table(RESULTS, informed=True).to_markdown()}
 

@@ -27,6 +27,7 @@ from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
     INTER,
+    INTER_COMPARED,
     INTRA,
     SEEDS,
     VALIDATED,
@@ -77,7 +78,7 @@ def cells_of(table: Table) -> list[Cell]:
     more = [(CROSSDOMAIN_1, seed) for seed in SEEDS[1:3]]
     return [
         cell
-        for columns, seed in [((*crossdomain, "inter-5w1", "inter-5w5"), SEEDS[0]), *more]
+        for columns, seed in [((*crossdomain, *INTER_COMPARED), SEEDS[0]), *more]
         for first, *others in trained_alike(columns)
         for cell in (*baseline_cells(first, seed, *others), alike_cell(first, seed, *others))
     ]

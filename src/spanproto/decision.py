@@ -41,6 +41,7 @@ class DecisionConfig:
     meaning_weight: float = 0.0  # of how alike the type's examples are to the pretrained encoder
     meaning_in_type: float = 12.0  # of the same in the type's log-probability, where it is asked
     names_in_meaning: float = 0.0  # of the type's name in that, beside its examples
+    even_types: bool = False  # a query set has about as many entities of each type: see `balance`
     bias: float = 0.0
 
     def __post_init__(self) -> None:

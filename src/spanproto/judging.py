@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from spanproto.balance import evened, with_odds
 from spanproto.batch import EpisodeBatch, SpanPlaces
 from spanproto.classifier import squared_distances, type_log_probabilities
 from spanproto.data.types import Episode, Span
@@ -190,7 +191,9 @@ def _weigh(
     alike = _alike(model, encoded, spans, prototypes, episodes)
     if alike is not None:
         weight = model.config.decision.meaning_in_type
-        log_p = _towards(log_p, weight * alike)
+        log_p = with_odds(log_p, weight * alike)
+    if model.config.decision.even_types:
+        log_p = evened(log_p, proposed.boundary.sigmoid())
     odds = log_odds(
         proposed.boundary[:, None],
         log_p,
@@ -227,12 +230,6 @@ def _alike(
     with model.mixed_precision():
         vectors = query_vectors(model.meaning, episodes, encoded.batch, spans)
     return alikeness(vectors, prototypes.meanings)
-
-
-def _towards(log_p: Tensor, change: Tensor) -> Tensor:
-    """Log-probabilities (M, slots) with other odds among the types, and those of none as before."""
-    total = log_p.logsumexp(-1, keepdim=True)
-    return (log_p + change).log_softmax(-1) + total
 
 
 def _of_words(encoded: EncodedBatch, spans: SpanPlaces, prototypes: Prototypes) -> Tensor:

@@ -11,6 +11,7 @@ from scripts import ROOT, benchmark_script
 from spanproto.paper.scores import Scores
 
 SPREAD, ARROW, MINUS = "\N{PLUS-MINUS SIGN}", "\N{RIGHTWARDS ARROW}", "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
 UNSEEN = ("news-1", "wiki-1", "social-1")
 
 
@@ -146,26 +147,54 @@ def test_distances_are_shown_by_column_and_of_no_other_variant(distances, scores
     assert rows.keys() == {"L-TapNet+CDT", "SpanProto", "SpanProto, adapted, decision fitted"}
 
 
-def test_what_protobert_gains_by_other_settings_is_of_the_same_seeds(
-    distances, scores: Scores
-) -> None:
+def test_what_other_settings_give_protobert_is_of_the_same_seeds(distances, scores: Scores) -> None:
     assert distances.reference_gains(scores) == ""
     run(scores, "no-extractor", {"news-1": 39.0})  # 30 with the same seed, 31 on average
     run(scores, "no-extractor", {"inter-5w1": 50.0})
     assert "ProtoBERT gains 9 to 9 points" in distances.reference_gains(scores)
     run(scores, "protobert", {"inter-5w1": 38.0})
     assert "ProtoBERT gains 9 to 12 points" in distances.reference_gains(Scores(scores.results))
+    run(scores, "protobert-alike", {"inter-5w1": 51.0})  # before that of the ablation
+    run(scores, "nnshot-alike", {"inter-5w1": 20.0})
+    run(scores, "nnshot", {"inter-5w1": 40.0})
+    now = Scores(scores.results)
+    assert "ProtoBERT gains 9 to 13 points" in distances.reference_gains(now)
+    table = distances.settings_table(now)
+    assert table.heading == ("", "News (CoNLL-03) 1-shot", "INTER 5-way 1~2-shot")
+    assert dict(table.rows) == {
+        "ProtoBERT": [f"30.0 {ARROW} 39.0", f"38.0 {ARROW} 51.0"],
+        "NNShot": ["not run yet", f"40.0 {ARROW} 20.0"],
+    }
 
 
 def test_schedules_are_read_from_the_runs(trainings, scores: Scores) -> None:
     for steps, f1 in ((150, 9.04), (300, 9.96)):
         judge(scores, "news-1", f"protobert-{steps}", f1)
     rows = dict(trainings.schedule_table(scores).rows)
-    assert rows["ProtoBERT"] == ["300 steps of 4 episodes, 1.5e-4", "", "", "", "1e-4"]
+    assert rows["ProtoBERT"] == [
+        "300 steps of 4 episodes, 1.5e-4",
+        *3 * ["not run yet"],
+        "1e-4",
+    ]
     assert rows.keys() == {"ProtoBERT", "L-TapNet+CDT"}
     lengths = dict(trainings.length_table(scores).rows)
     assert lengths["ProtoBERT"] == [f"9.0 {ARROW} 10.0 {ARROW} not run yet", ""]
     assert lengths["DecomMeta, 40 steps of fine-tuning, whole"] == ["", ""]
+
+
+def test_a_training_too_long_to_be_doubled_says_why_it_counts_as_flat(
+    trainings, scores: Scores
+) -> None:
+    run(scores, "decommeta", {"inter-5w1": 59.0})
+    assert trainings.flat_by_half(scores) == ""
+    judge(scores, "inter-5w1", "decommeta-150", 52.0, std=20.0)
+    assert trainings.flat_by_half(scores) == ""  # the whole is lacking
+    judge(scores, "inter-5w1", "decommeta-300", 53.0, std=18.0)
+    said = trainings.flat_by_half(scores).replace("\n", " ")
+    assert said.startswith("A dash: not run, for what it costs. There DecomMeta is taken for flat")
+    assert said.endswith(f"52.0 {ARROW} 53.0, with standard errors of 2.0 and 1.8.")
+    lengths = dict(trainings.length_table(scores).rows)
+    assert lengths["DecomMeta"] == ["", f"52.0 {ARROW} 53.0 {ARROW} {DASH}"]
 
 
 def test_other_settings_stand_below_those_of_the_tables(trainings, scores: Scores) -> None:
@@ -201,6 +230,9 @@ def test_what_was_trained_twice_is_compared(trainings, scores: Scores) -> None:
         judge(scores, "news-1", f"{system}-300", again)
         judge(scores, "news-1", f"{system}-600", 50.0)  # another training
     assert trainings.repeats(scores) == "L-TapNet+CDT 2.0, ProtoBERT 0.5"
+    judge(scores, "news-1", "l-tapnet-cdt-tables", 14.0)  # the same a third time
+    judge(scores, "news-1", "l-tapnet-cdt-batch", 40.0)  # another
+    assert trainings.repeats(scores) == "L-TapNet+CDT 3.0, ProtoBERT 0.5"
 
 
 def test_what_was_given_up_stands_beside_what_took_its_place(scores: Scores) -> None:
@@ -232,8 +264,14 @@ def test_what_is_fine_tuned_and_how_is_read_from_the_runs(trainings, scores: Sco
     write(scores.results / "baselines" / "inter-5w5" / "container.12.json", content)
     rows = dict(trainings.tuning_table(Scores(scores.results)).rows)
     assert rows == {
-        "token classifier": ["60 steps, top 6 layers, 1e-4, heads 5e-3", "", "", ""],
-        "CONTaiNER": ["", "", "", "until its loss rises, at most 200 steps, all layers, 5e-5"],
+        "token classifier": [
+            "60 steps, top 6 layers, 1e-4, heads 5e-3",
+            *3 * ["not run yet"],
+        ],
+        "CONTaiNER": [
+            *3 * ["not run yet"],
+            "until its loss rises, at most 200 steps, all layers, 5e-5",
+        ],
     }
 
 

@@ -311,7 +311,8 @@ def test_words_are_learned_beside_what_the_tables_have_and_weighed_on_fewnerd(co
     fitted = [scoring for scoring in table.scorings if scoring.fit_decision]
     on_fewnerd = COLUMNS[column].protocol == "fewnerd"
     names = [scoring.name for scoring in words.scorings]
-    assert names == ["words-fitted", "words-adapted", *(["words-named"] if on_fewnerd else [])]
+    told = ["words-named", "words-even"] if on_fewnerd else []
+    assert names == ["words-fitted", "words-adapted", *told]
     for scoring, like in zip(words.scorings[:2], fitted, strict=True):
         usual = like.evidence or DEFAULT_EVIDENCE
         expected = (*usual, "words", "meaning") if on_fewnerd else (*usual, "meaning")
@@ -320,9 +321,10 @@ def test_words_are_learned_beside_what_the_tables_have_and_weighed_on_fewnerd(co
         assert not like.meaning
         assert (scoring.adaptation is None) == (like.adaptation is None)
     if on_fewnerd:
-        adapted, named = words.scorings[1:]
+        adapted, named, even = words.scorings[1:]
         assert named.deciding == (*adapted.deciding, "decision.names_in_meaning=1")
-        assert together([adapted, named]) == [[adapted, named]]  # of the same copies
+        assert even.deciding == (*adapted.deciding, "decision.even_types=true")
+        assert together([adapted, named, even]) == [[adapted, named, even]]  # of the same copies
     run = RunConfig.of({**words.run, "data": COLUMNS[column].data})
     assert run.model.objective.word_weight == 1
     assert run.model.extractor.neighbours

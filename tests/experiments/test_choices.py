@@ -15,7 +15,7 @@ from spanproto.experiments.choices import (
     choice_cells,
 )
 from spanproto.experiments.columns import COLUMNS
-from spanproto.experiments.systems import spanproto_cell, told_names, words_cell
+from spanproto.experiments.systems import spanproto_cell, told_even, told_names, words_cell
 from spanproto.model import SpanProto
 from spanproto.training.settings import RunConfig
 
@@ -60,7 +60,8 @@ def test_all_choices_are_of_one_setting() -> None:
 def test_one_of_the_last_choices_is_spanproto_with_words(name: str, last: str) -> None:
     cell = next(own.cell for own in choice_cells(name, 12) if own.cell.system == "final")
     table = words_cell(name, 12)
-    assert cell.run == table.run
+    assert {**cell.run, "data": {}} == {**table.run, "data": {}}
+    assert not cell.doubtful
     tuned = table.scoring("words-adapted")
     scorings = {scoring.name: scoring for scoring in cell.scorings}
     assert replace(tuned, name=last, fit_decision=32) == scorings[last]
@@ -72,6 +73,16 @@ def test_one_of_the_last_choices_is_spanproto_with_words(name: str, last: str) -
     assert scorings["final-not-tuned"].evidence == with_meaning.evidence
     assert {"words", "before"} <= set(with_meaning.evidence or ())
     assert told_names(scorings[last], "final-named") == scorings["final-named"]
+    assert told_even(scorings[last], "final-even") == scorings["final-even"]
+
+
+def test_what_doubts_are_worth_is_a_choice_where_sentences_leave_entities_unlabelled() -> None:
+    cells = {own.cell.system: own.cell for own in choice_cells("inter-5w1", 12)}
+    with_doubts, without = cells["final-doubts"], cells["final"]
+    assert with_doubts.doubtful == words_cell("inter-5w1", 12).doubtful != []
+    (scored,) = with_doubts.scorings
+    assert replace(scored, name="final") == without.scoring("final")
+    assert "final-doubts" not in [own.cell.system for own in choice_cells("news-1", 12)]
 
 
 def test_letter_case_is_a_choice_where_there_is_any() -> None:
@@ -81,7 +92,7 @@ def test_letter_case_is_a_choice_where_there_is_any() -> None:
             for own in choice_cells(name, 12)
             if own.cell.run["model"].get("encoder", {}).get("case")
         ]
-        final = ["final", "final-names-quarter", "final-names-half"]
+        final = ["final", "final-doubts", "final-names-quarter", "final-names-half"]
         assert reading == ([] if name == "news-1" else ["tables-words-case", *final])
 
 

@@ -15,6 +15,10 @@ NAMES = (
     "NAMES: the model is told the names of the types; this is not a score of what the support set "
     "alone tells."
 )
+EVEN = (
+    "EVEN: the model is told that a query set has about as many entities of each type, and sees it "
+    "as a whole; this is not a score of what it finds in texts by themselves."
+)
 
 
 class Protocol(StrEnum):
@@ -152,6 +156,8 @@ def evaluate(
     report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value, settings)
     oracle = ORACLE if candidates is Rule.released else None
     names = NAMES if isinstance(loaded, SpanProto) and loaded.config.names else None
+    evens = isinstance(loaded, SpanProto) and loaded.config.decision.even_types
+    even = EVEN if evens else None
     content = {
         "method": loaded.name,
         "candidates": candidates.value,
@@ -160,6 +166,7 @@ def evaluate(
         "oracle": oracle,
         "meaning": meaning,
         "names": names,
+        "even": even,
         **report.to_dict(),
         "provenance": provenance(loaded.origin.get("seed"), files),
         "model": {"config": to_dict(loaded.config), "origin": loaded.origin},
@@ -172,6 +179,6 @@ def evaluate(
         typer.echo(text)
         return
     typer.echo(report.to_table())
-    for note in (oracle, names):
+    for note in (oracle, names, even):
         if note is not None:
             typer.echo(f"\n{note}")

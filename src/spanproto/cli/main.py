@@ -7,6 +7,7 @@ import typer
 
 from spanproto.cli.convert import convert
 from spanproto.cli.data_check import check
+from spanproto.cli.data_doubts import doubts
 from spanproto.cli.demo import demo
 from spanproto.cli.episodes import episodes
 from spanproto.cli.evaluate import evaluate
@@ -38,6 +39,7 @@ app.command()(tune)
 app.add_typer(data_app, name="data")
 app.command()(convert)
 data_app.command()(check)
+data_app.command()(doubts)
 app.command()(episodes)
 app.command()(train)
 app.command()(evaluate)

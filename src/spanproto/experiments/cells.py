@@ -65,6 +65,11 @@ class Cell:
         """The section `data` of its training: the column's, but for what the run changes."""
         return {**column_named(self.column).data, **self.run.get("data", {})}
 
+    @property
+    def doubtful(self) -> list[str]:
+        """The files that say what its training sentences may leave unlabelled."""
+        return list(self.run.get("data", {}).get("doubtful", []))
+
     def __str__(self) -> str:
         """As it is called in a progress bar."""
         return f"{self.system} {self.column} {self.seed}"

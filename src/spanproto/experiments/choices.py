@@ -16,8 +16,10 @@ from spanproto.experiments.systems import (
     ALL_LAYERS,
     EVIDENCE_BEYOND,
     FAINT_TOO,
+    INTER_DOUBTS,
     VALIDATED,
     spanproto_cell,
+    told_even,
     told_names,
     with_words,
     without_meaning,
@@ -209,6 +211,11 @@ FINAL = {  # of SpanProto with words
     "final-fewer": Choice(
         "tuned, with neither words nor the boundary before it weighed", protocol="crossdomain"
     ),
+    "final-doubts": Choice(
+        "tuned, and nothing learned from what training sentences may leave unlabelled",
+        data={"doubtful": [INTER_DOUBTS]},
+        protocol="fewnerd",
+    ),
     "final-named": Choice(
         "SpanProto with words, the pretrained encoder asked what the types' names mean, too",
         informed=True,
@@ -220,6 +227,10 @@ FINAL = {  # of SpanProto with words
     ),
     "final-names-half": Choice(
         "and half of it the name", CHOICES["names-half"].model, informed=True
+    ),
+    "final-even": Choice(
+        "SpanProto with words, told that query sets have about as many entities of each type",
+        informed=True,
     ),
 }
 KNOWN = {**CHOICES, **RETRAINED, **FINAL}
@@ -302,14 +313,15 @@ def _final(name: str, seed: int, column: Column) -> list[Cell]:
     ]
     if chosen != tuned:
         scorings.append(replace(chosen, name="final-fewer"))
-    scorings.append(told_names(chosen, "final-named"))
-    cell = replace(cell, system="final", column=column.name, scorings=tuple(scorings))
-    named = [
-        cell.retrained(key, choice.model, {}, [replace(chosen, name=key)])
+    scorings += [told_names(chosen, "final-named"), told_even(chosen, "final-even")]
+    cell = cell.retrained("final", {}, {}, scorings, {"doubtful": []})
+    cell = replace(cell, column=column.name)
+    others = [
+        cell.retrained(key, choice.model, {}, [replace(chosen, name=key)], choice.data)
         for key, choice in FINAL.items()
-        if choice.trains
+        if choice.trains and choice.protocol in (None, protocol)
     ]
-    return [cell, *named]
+    return [cell, *others]
 
 
 def _first(scored: Scoring, protocol: str) -> Scoring:

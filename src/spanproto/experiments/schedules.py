@@ -15,12 +15,17 @@ from spanproto.methods import method_named
 from spanproto.training.settings import RunConfig
 
 SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
+TOO_LONG = {("decommeta", "inter-5w1"): "double"}  # what would take too long to be tried
 TUNED_LONGER = {"decommeta": 40}  # steps of fine-tuning, as SpanProto has; its own are three
 
 
-def lengths(steps: int) -> list[int]:
-    """The numbers of steps that are tried beside those of the tables, and these."""
-    return [round(share * steps) for share in SHARES.values()]
+def lengths(system: str, column: str, steps: int) -> dict[str, int]:
+    """The numbers of steps that are tried beside those of the tables, and these, by their share."""
+    return {
+        name: round(share * steps)
+        for name, share in SHARES.items()
+        if TOO_LONG.get((system, column)) != name
+    }
 
 
 def trained_for(system: str, steps: int) -> str:
@@ -36,8 +41,9 @@ def tuned_for(trained: str, steps: int) -> str:
 def schedule_cells(name: str, seed: int) -> list[OwnCell]:
     """Every system that is trained: half as long as in the tables, as long, and twice as long.
 
-    Each is named after its number of steps, so that it stays what it is when the tables change.
-    Those whose own fine-tuning is short are scored after a longer one, too.
+    Those that take too long are left out. Each is named after its number of steps, so that it
+    stays what it is when the tables change. Those whose own fine-tuning is short are scored after
+    a longer one, too.
     """
     column = validation_column(COLUMNS[name])
     trained = [
@@ -48,7 +54,7 @@ def schedule_cells(name: str, seed: int) -> list[OwnCell]:
     cells = []
     for cell in trained:
         settings = RunConfig.of({**cell.run, "data": column.data}).training
-        for steps in lengths(settings.steps):
+        for steps in lengths(cell.system, name, settings.steps).values():
             tried = trained_for(cell.system, steps)
             scorings = [Scoring(tried)]
             if steps == settings.steps and cell.system in TUNED_LONGER:

@@ -92,7 +92,7 @@ def _configs(
     from spanproto.checkpoint import reconfigured
     from spanproto.decision import DEFAULT_EVIDENCE
 
-    gathered: dict[tuple[int, float, float, float], Judged] = {}
+    gathered: dict[tuple[int, float, float, float, bool], Judged] = {}
     given = [reconfigured(model, scoring.deciding) for scoring in scorings]
     words = any(config.decision.words for config in given)
     words = words or any("words" in (scoring.evidence or ()) for scoring in scorings)
@@ -100,7 +100,7 @@ def _configs(
     for scoring, config in zip(scorings, given, strict=True):
         if scoring.fit_decision:
             decision = config.decision
-            asks = (decision.meaning_in_type, decision.names_in_meaning)
+            asks = (decision.meaning_in_type, decision.names_in_meaning, decision.even_types)
             on = (scoring.fit_decision, decision.floor, *asks)
             if on not in gathered:
                 episodes = trial.validation(scoring.fit_decision)

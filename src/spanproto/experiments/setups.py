@@ -59,6 +59,12 @@ def require_inputs(grid: "Grid", cells: Iterable[tuple["Column", "Cell"]]) -> No
                     f"{grid.data / name}: no such file, which the column {column.name} needs; "
                     "check --data"
                 )
+        for name in cell.doubtful:
+            if not (grid.data / name).exists():
+                raise DataError(
+                    f"{grid.data / name}: no such file, which {cell.system} needs for "
+                    f"{column.name}; make it with `spanproto data doubts`, as the Makefile does"
+                )
     if wanted:
         require_encoder(grid.encoder)
 

@@ -20,10 +20,12 @@ SEEDS = (12, 21, 42, 87, 100)
 CROSSDOMAIN_1 = tuple(name for name in COLUMNS if name.endswith("-1"))
 CROSSDOMAIN_5 = tuple(name for name in COLUMNS if name.endswith("-5"))
 INTER = tuple(name for name in COLUMNS if name.startswith("inter"))
+INTER_COMPARED = ("inter-5w1", "inter-5w5")  # where all systems are run
 INTRA = tuple(name for name in COLUMNS if name.startswith("intra"))
 
 FAINT_TOO = ("decision.floor=0.002",)  # what one stage all but rules out, the other may save
 _NAMED = "decision.names_in_meaning=1"
+_EVEN = "decision.even_types=true"
 # Half of a base-sized encoder: copies for so many episodes take some 12 GB.
 _TOP_LAYERS = {
     "tuning": {"tune": "top", "top_layers": 6},
@@ -39,6 +41,7 @@ _EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
     "crossdomain": ("boundary", "type"),
     "fewnerd": None,
 }
+INTER_DOUBTS = "fewnerd/inter/doubts.json"  # made by `spanproto data doubts`
 PAPERS_DECISION = "theta-0.50"
 _OWN_SCHEDULE = {"steps": 500, "episodes_per_step": 4, "learning_rate": 5e-5}
 
@@ -104,12 +107,15 @@ ALL_LAYERS = {"tuning": {"tune": "all"}, "episodes_at_once": 8, "tokens_at_once"
 def fine_tuning_beyond(column: str) -> dict[str, Any]:
     """How it is fine-tuned: all of its layers, and longer to more examples.
 
-    On Few-NERD with one shot it is as the one above.
+    On Few-NERD it is as the one above.
     """
-    five = column.endswith("5")
     if COLUMNS[column].protocol == "fewnerd":
-        return {"steps": 40, **ALL_LAYERS} if five else {}
-    return {"steps": 100 if five else 60, "learning_rate": 6e-5, **ALL_LAYERS}
+        return {}
+    return {
+        "steps": 100 if column.endswith("5") else 60,
+        "learning_rate": 6e-5,
+        **ALL_LAYERS,
+    }
 
 
 def words_cell(column: str, seed: int, *also: str) -> Cell:
@@ -118,7 +124,8 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
     The score of a span is corrected by those around it, and the pretrained encoder is asked what
     spans mean. Across domains it has the lower layers of the encoder alone, and all of them are
     fine-tuned; on Few-NERD it reads the letter case of words, its decision weighs what single words
-    are taken for, and it is also scored knowing the names of the types.
+    are taken for, what the training sentences of INTER may leave unlabelled is not learned from,
+    and it is also scored knowing the names of the types, or that they are even in a query set.
     """
     cell = spanproto_cell(column, seed, *also)
     protocol = COLUMNS[column].protocol
@@ -140,8 +147,10 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
         "encoder": _ENCODER_BEYOND[protocol],
     }
     if protocol == "fewnerd":
-        scorings.append(told_names(scorings[-1], "words-named"))
-    return cell.retrained("words", model, {}, scorings)
+        adapted = scorings[-1]
+        scorings += [told_names(adapted, "words-named"), told_even(adapted, "words-even")]
+    data = {"doubtful": [INTER_DOUBTS]} if column in INTER else {}
+    return cell.retrained("words", model, {}, scorings, data)
 
 
 def with_words(scoring: Scoring, name: str) -> Scoring:
@@ -155,6 +164,11 @@ def with_words(scoring: Scoring, name: str) -> Scoring:
 def told_names(scoring: Scoring, name: str) -> Scoring:
     """A scoring that asks the pretrained encoder about the types' names, too: to report apart."""
     return replace(scoring, name=name, deciding=(*scoring.deciding, _NAMED))
+
+
+def told_even(scoring: Scoring, name: str) -> Scoring:
+    """A scoring that knows the types to be even in a query set, seen whole: to report apart."""
+    return replace(scoring, name=name, deciding=(*scoring.deciding, _EVEN))
 
 
 def without_meaning(scoring: Scoring, name: str) -> Scoring:
@@ -204,7 +218,9 @@ VALIDATED = ("news-1", "inter-5w1")  # on whose validation data settings are jud
 
 def compared_seeds(column: str) -> tuple[int, ...]:
     """The seeds that every system of a column is run with; SpanProto's own tables have more."""
-    return SEEDS[:3] if column in CROSSDOMAIN_1 else SEEDS[:1]
+    if column in CROSSDOMAIN_1:
+        return SEEDS[:3]
+    return SEEDS[:1] if column in (*CROSSDOMAIN_5, *INTER_COMPARED) else ()
 
 
 def trained_alike(columns: Sequence[str]) -> list[tuple[str, ...]]:

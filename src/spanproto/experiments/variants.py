@@ -31,6 +31,11 @@ class Variant:
     also: Mapping[str, str] = field(default_factory=dict)  # what the weights serve, and its title
     columns: tuple[str, ...] = VALIDATED
 
+    @property
+    def trained_as_in_tables(self) -> bool:
+        """Whether the training is that of the tables, run again."""
+        return not (self.model or self.training or self.method)
+
 
 VARIANTS: dict[str, Variant] = {
     "protobert-tables": Variant(
