@@ -11,13 +11,16 @@ from system_figures import (
     measured_figure,
 )
 
+from spanproto.experiments.systems import alike
 from spanproto.methods import METHODS
 from spanproto.paper import published
-from spanproto.paper.page import Table, signed
+from spanproto.paper.comparison import column_title
+from spanproto.paper.page import NOT_RUN, Table, signed
 from spanproto.paper.scores import F1, Scores
 
 REFERENCE = "protobert"
 OTHER_SETTINGS = "no-extractor"  # the same method with SpanProto's, in the ablation
+_COLUMNS = tuple(column for columns in BENCHMARKS.values() for column in columns)
 # Whose published figures a system is set against: its own, and fully adapted SpanProto the paper's.
 PRINTED_AS = {**{name: name for name in METHODS}, "spanproto-adapted": "spanproto"}
 
@@ -64,19 +67,45 @@ def distance_tables(scores: Scores) -> list[Table]:
 
 
 def reference_gains(scores: Scores) -> str:
-    """A sentence on what ProtoBERT gains by other settings, wherever it was run with both."""
-    gains = []
-    for column in (column for columns in BENCHMARKS.values() for column in columns):
-        seeds = scores.common_seeds(column, (REFERENCE, OTHER_SETTINGS))
-        theirs, others = (
-            scores.values(column, name, *F1, seeds=seeds) for name in (REFERENCE, OTHER_SETTINGS)
-        )
-        if theirs and others:
-            gains.append(fmean(others) - fmean(theirs))
+    """A sentence on what ProtoBERT gains by SpanProto's settings, wherever it was run with both."""
+    gains = [changed - own for own, changed in _both_settings(scores, REFERENCE).values()]
     if not gains:
         return ""
-    gained = f"{min(gains):.0f} to {max(gains):.0f} points"
     return (
-        f"ProtoBERT gains {gained} by settings like SpanProto's (`paper/ablation.md`), so that\n"
-        "what is measured from it would be less by as much.\n"
+        f"ProtoBERT gains {min(gains):.0f} to {max(gains):.0f} points when it is\n"
+        "[trained as SpanProto is](#trained-as-spanproto-is), and others would be less far above\n"
+        "it by as much.\n"
     )
+
+
+def settings_table(scores: Scores) -> Table:
+    """F1 of what is trained as ProtoBERT is → trained as SpanProto is, wherever it was run."""
+    rows = {name: _both_settings(scores, name) for name in METHODS if alike(name) in SYSTEMS}
+    columns = [column for column in _COLUMNS if any(column in row for row in rows.values())]
+    shown = [
+        (
+            SYSTEMS[name],
+            [
+                f"{row[column][0]:.1f} → {row[column][1]:.1f}" if column in row else NOT_RUN
+                for column in columns
+            ],
+        )
+        for name, row in rows.items()
+        if row
+    ]
+    return Table(("", *map(column_title, columns)), shown)
+
+
+def _both_settings(scores: Scores, system: str) -> dict[str, tuple[float, float]]:
+    """The mean F1 of a system and of the same trained as SpanProto is, by column: same seeds."""
+    others = [alike(system), *([OTHER_SETTINGS] if system == REFERENCE else [])]
+    found: dict[str, tuple[float, float]] = {}
+    for column in _COLUMNS:
+        for other in others:
+            seeds = scores.common_seeds(column, (system, other))
+            own, changed = (
+                scores.values(column, name, *F1, seeds=seeds) for name in (system, other)
+            )
+            if own and changed and column not in found:
+                found[column] = fmean(own), fmean(changed)
+    return found

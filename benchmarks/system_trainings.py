@@ -6,6 +6,7 @@ from system_figures import SEEN, SYSTEMS
 
 from spanproto.experiments.schedules import (
     SHARES,
+    TOO_LONG,
     TUNED_LONGER,
     lengths,
     trained_for,
@@ -28,6 +29,7 @@ TRAINED = {
 }
 SCHEDULED = ("news-1", "news-5", "inter-5w1", "inter-5w5")  # one of each schedule
 ACROSS_DOMAINS, ON_FEWNERD = VALIDATED
+DASH = "\N{EN DASH}"
 JUDGED_ON = {ACROSS_DOMAINS: "OntoNotes", ON_FEWNERD: "Few-NERD's dev types"}
 
 
@@ -38,7 +40,7 @@ def schedule_table(scores: Scores) -> Table:
         contents = [_first_score(scores, column, name) for column in SCHEDULED]
         method = method_named(method_name(name))
         if any(contents) and method.trains_on is not None:
-            shown = [_length(method, content) if content else "" for content in contents]
+            shown = [_length(method, content) if content else NOT_RUN for content in contents]
             rates = dict(method.training_defaults)
             own = shown_rate(rates["learning_rate"]) if "learning_rate" in rates else ""
             rows.append((title, [*shown, own]))
@@ -60,6 +62,27 @@ def length_table(scores: Scores) -> Table:
             rows.append((f"{TITLES[name]}, {steps} steps of fine-tuning, whole", longer))
     tried = " → ".join(SHARES)
     return Table(("", *(f"{tried}, {column_title(column)}" for column in VALIDATED)), rows)
+
+
+def flat_by_half(scores: Scores) -> str:
+    """On what grounds a training that was too long to be doubled counts as flat, in a sentence."""
+    sentences = []
+    for name, column in TOO_LONG:
+        steps = _steps(scores, column, name)
+        tried = {} if steps is None else lengths(name, column, steps)
+        judged = {
+            share: content
+            for share, number in tried.items()
+            if (content := _validated(scores, column, trained_for(name, number))) is not None
+        }
+        if judged.keys() == tried.keys() != set():
+            f1 = " → ".join(f"{one['micro']['f1']:.1f}" for one in judged.values())
+            errors = " and ".join(f"{standard_error(one):.1f}" for one in judged.values())
+            sentences.append(
+                f"A dash: not run, for what it costs. There {TITLES[name]} is taken for flat by "
+                f"half and whole alone,\n{f1}, with standard errors of {errors}."
+            )
+    return "\n".join(sentences)
 
 
 def variant_table(scores: Scores) -> Table:
@@ -84,9 +107,9 @@ def tuning_table(scores: Scores) -> Table:
     for name, title in SYSTEMS.items():
         contents = [_first_score(scores, column, name) for column in SCHEDULED]
         method = method_named(method_name(name))
-        shown = [_tuning(method, content["adaptation"]) if content else "" for content in contents]
-        if any(shown):
-            rows.append((title, shown))
+        tuned = [content and _tuning(method, content["adaptation"]) for content in contents]
+        if any(tuned):
+            rows.append((title, [NOT_RUN if one is None else one for one in tuned]))
     return Table(("", *map(column_title, SCHEDULED)), rows)
 
 
@@ -104,17 +127,25 @@ def validation_episodes(scores: Scores) -> str:
 
 
 def repeats(scores: Scores) -> str:
-    """How far apart the same training with the same seed is when it is run again, by system.
+    """How far apart the same trainings with the same seed are when run again, by system.
 
     The trainings of the OntoNotes column are those of News, whose validation episodes it has.
     """
     found = {}
     for name in METHODS:
-        trained = _trained(scores, ACROSS_DOMAINS, name)
-        again = trained and _validation_f1(scores, ACROSS_DOMAINS, trained)
-        for f1 in scores.values(SEEN, name, *F1, seeds=SEEDS[:1]):
-            if again is not None:
-                found[TITLES[name]] = abs(f1 - again)
+        again = [
+            key
+            for key, variant in VARIANTS.items()
+            if variant.system == name and variant.trained_as_in_tables
+        ]
+        if trained := _trained(scores, ACROSS_DOMAINS, name):
+            contents = [_validated(scores, ACROSS_DOMAINS, one) for one in (trained, *again)]
+            figures = [
+                *scores.values(SEEN, name, *F1, seeds=SEEDS[:1]),
+                *(content["micro"]["f1"] for content in contents if content),
+            ]
+            if len(figures) > 1:
+                found[TITLES[name]] = max(figures) - min(figures)
     farthest = sorted(found.items(), key=lambda item: item[1], reverse=True)
     return ", ".join(f"{title} {apart:.1f}" for title, apart in farthest) or NOT_RUN
 
@@ -162,9 +193,13 @@ def _trained(scores: Scores, column: str, name: str) -> str | None:
 def _judged_lengths(scores: Scores, name: str, column: str) -> str:
     """F1 on validation episodes after trainings of each length, where any is known."""
     steps = _steps(scores, column, name)
-    tried = [] if steps is None else lengths(steps)
-    judged = [_judged(scores, column, trained_for(name, number)) for number in tried]
-    return "" if set(judged) <= {NOT_RUN} else " → ".join(judged)
+    tried = {} if steps is None else lengths(name, column, steps)
+    judged = {
+        share: _judged(scores, column, trained_for(name, number)) for share, number in tried.items()
+    }
+    if set(judged.values()) <= {NOT_RUN}:
+        return ""
+    return " → ".join(judged.get(share, DASH) for share in SHARES)
 
 
 def _judged_tuned_longer(scores: Scores, name: str, column: str) -> str:
@@ -175,13 +210,14 @@ def _judged_tuned_longer(scores: Scores, name: str, column: str) -> str:
 
 def _judged(scores: Scores, column: str, scoring: str) -> str:
     """F1 of a training on the validation episodes of a column, if it was run."""
-    f1 = _validation_f1(scores, column, scoring)
-    return NOT_RUN if f1 is None else f"{f1:.1f}"
+    content = _validated(scores, column, scoring)
+    return NOT_RUN if content is None else f"{content['micro']['f1']:.1f}"
 
 
-def _validation_f1(scores: Scores, column: str, scoring: str) -> float | None:
+def _validated(scores: Scores, column: str, scoring: str) -> dict[str, Any] | None:
+    """The scores of a training on the validation episodes of a column, if it was run."""
     path = scores.results / "schedules" / f"{column}-valid" / f"{scoring}.{SEEDS[0]}.json"
-    return scores.load(path)["micro"]["f1"] if path.exists() else None
+    return scores.load(path) if path.exists() else None
 
 
 def _tuning(method: type[Method], config: dict[str, Any] | None) -> str:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from system_distances import distance_tables, reference_gains
+from system_distances import distance_tables, reference_gains, settings_table
 from system_figures import BENCHMARKS, LEVEL, RESULTS, benchmark_table, level
 from system_given_up import given_up_table
 from system_trainings import (
+    flat_by_half,
     length_table,
     repeats,
     schedule_table,
@@ -32,9 +33,16 @@ def page(results: Path = RESULTS) -> str:
         for table in [benchmark_table(scores, columns)]
     )
     distances = "\n\n".join(table.to_markdown() for table in distance_tables(scores))
-    schedules, lengths_tried, variants, tuning, given_up = (
+    settings, schedules, lengths_tried, variants, tuning, given_up = (
         table(scores).to_markdown()
-        for table in (schedule_table, length_table, variant_table, tuning_table, given_up_table)
+        for table in (
+            settings_table,
+            schedule_table,
+            length_table,
+            variant_table,
+            tuning_table,
+            given_up_table,
+        )
     )
     return f"""# Every system, one encoder, one protocol
 
@@ -62,7 +70,7 @@ words is read, which the encoder's tokenizer hides from all others.
 Some test episodes had been scored before, under settings [given up](#given-up) for what did better
 on validation data. The cells come from several commits, between which batches were packed in
 another way. How far apart F1 on the OntoNotes episodes is when the same training is run again with
-the same seed, in points: {repeats(scores)}.
+the same seed, once or twice, in points: {repeats(scores)}.
 Fitted decisions cut where F1 was best on their validation episodes; those with words across
 domains, measured last, at the mean of all thresholds that are about as good, as the code does now,
 which is steadier.
@@ -93,6 +101,15 @@ it is adapted here or not.
 
 {distances}
 
+## Trained as SpanProto is
+
+ProtoBERT with the last layer in place of the sum of the last four, no dropout and SpanProto's
+schedule, and NNShot and StructShot with its weights: F1 under their own settings → trained so, for
+the same seeds. Where that was not run of its own, ProtoBERT's figure is that of the row without
+span extractor in `paper/ablation.md`, which is trained in the same way. Nothing was chosen by it.
+
+{settings}
+
 ## How they trained
 
 Their own schedules are longer, most of them by far, so that most rates are higher here; they fall
@@ -105,6 +122,7 @@ Whether a training is long enough is seen beside trainings of half and of twice 
 validation episodes, one seed ({validation_episodes(scores)}).
 Of trainings for five shots it is not shown that they are long enough. Across domains it cannot be:
 there are no five-shot episodes but those of the tests. On Few-NERD it was not tried.
+{flat_by_half(scores)}
 
 {lengths_tried}
 
