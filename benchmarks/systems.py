@@ -65,7 +65,8 @@ on Few-NERD than the fine-tuning itself (`choices.md`). *With words* goes beyond
 what no other system was tried with: what single words are is learned, too, and on Few-NERD weighed;
 a span's score is corrected by those around it; the pretrained encoder is asked what spans mean;
 across domains the encoder has its first 8 of 12 layers alone; and on Few-NERD the letter case of
-words is read, which the encoder's tokenizer hides from all others.
+words is read, which the encoder's tokenizer hides from all others, and nothing is learned from what
+the training sentences of INTER may leave unlabelled.
 {reference_gains(scores)}
 Some test episodes had been scored before, under settings [given up](#given-up) for what did better
 on validation data. The cells come from several commits, between which batches were packed in
