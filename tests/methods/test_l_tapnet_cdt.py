@@ -132,6 +132,23 @@ def test_names_of_tags(model: LTapNetCdt) -> None:
     assert names.word_mask.sum(1).tolist() == [1, 2, 2, 3, 3, 2, 2]
 
 
+def test_abbreviations_are_written_out(model: LTapNetCdt, monkeypatch) -> None:
+    read: list[tuple[str, ...]] = []
+    batch = model.encoder.words.batch
+    monkeypatch.setattr(
+        model.encoder.words, "batch", lambda names: read.extend(names) or batch(names)
+    )
+    some = Episode(("PER", "event"), (Sentence(("a",), (Span(0, 1, "PER"),)),), (Sentence(("a",)),))
+    tag_names([some], model.encoder.words)
+    assert [" ".join(name) for name in read] == [
+        "ordinary",
+        "begin person",
+        "inner person",
+        "begin event",
+        "inner event",
+    ]
+
+
 def test_a_label_is_half_its_name_and_half_an_anchor(model: LTapNetCdt) -> None:
     batch = model.batch([synthetic.episode(1), synthetic.episode(2)])
     with torch.no_grad():

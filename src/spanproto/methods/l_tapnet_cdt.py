@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from spanproto.batch import TensorBatch
 from spanproto.config import require
+from spanproto.data.names import name_of
 from spanproto.data.types import Episode, Sentence
-from spanproto.data.words import in_words
 from spanproto.encoder import Encoder
 from spanproto.extractor import NEVER
 from spanproto.methods.base import FoundSpans, Method, MethodConfig
@@ -185,7 +185,7 @@ def tag_names(episodes: Sequence[Episode], tokenizer: WordTokenizer) -> tuple[Wo
     first = {label: 1 + 2 * number for number, label in enumerate(types)}
     names: list[tuple[str, ...]] = [("ordinary",)]
     for label in types:
-        words = in_words(label).split()
+        words = name_of(label).split()
         names += [("begin", *words), ("inner", *words)]
     most = max(len(episode.types) for episode in episodes)
     rows = [
