@@ -132,18 +132,21 @@ def test_names_of_tags(model: LTapNetCdt) -> None:
     assert names.word_mask.sum(1).tolist() == [1, 2, 2, 3, 3, 2, 2]
 
 
-def test_abbreviations_are_written_out(model: LTapNetCdt, monkeypatch) -> None:
+@pytest.mark.parametrize(("spelled_out", "person"), [(True, "person"), (False, "per")])
+def test_abbreviations_are_written_out(
+    model: LTapNetCdt, monkeypatch, spelled_out: bool, person: str
+) -> None:
     read: list[tuple[str, ...]] = []
     batch = model.encoder.words.batch
     monkeypatch.setattr(
         model.encoder.words, "batch", lambda names: read.extend(names) or batch(names)
     )
     some = Episode(("PER", "event"), (Sentence(("a",), (Span(0, 1, "PER"),)),), (Sentence(("a",)),))
-    tag_names([some], model.encoder.words)
+    tag_names([some], model.encoder.words, spelled_out)
     assert [" ".join(name) for name in read] == [
         "ordinary",
-        "begin person",
-        "inner person",
+        f"begin {person}",
+        f"inner {person}",
         "begin event",
         "inner event",
     ]

@@ -79,6 +79,12 @@ VARIANTS: dict[str, Variant] = {
         training={"episodes_per_step": 4},
         columns=_ACROSS_DOMAINS,
     ),
+    "l-tapnet-cdt-written": Variant(
+        "l-tapnet-cdt",
+        "L-TapNet+CDT, types' names written out",
+        {"spelled_out": True},
+        columns=_ACROSS_DOMAINS,
+    ),
     "token-classifier-tables": Variant("token-classifier", "token classifier, as in the tables"),
     "token-classifier-defaults": Variant(
         "token-classifier", "token classifier, by its defaults", adaptation={}
@@ -108,7 +114,7 @@ def variant_cells(name: str, seed: int) -> list[OwnCell]:
         adaptation = cell.scorings[0].adaptation
         run = {
             "method": variant.method or cell.run["method"],
-            "model": dict(variant.model),
+            "model": {**cell.run.get("model", {}), **variant.model},
             "training": {**cell.run["training"], **variant.training},
         }
         scoring = Scoring(

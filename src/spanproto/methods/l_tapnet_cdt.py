@@ -13,6 +13,7 @@ from spanproto.batch import TensorBatch
 from spanproto.config import require
 from spanproto.data.names import name_of
 from spanproto.data.types import Episode, Sentence
+from spanproto.data.words import in_words
 from spanproto.encoder import Encoder
 from spanproto.extractor import NEVER
 from spanproto.methods.base import FoundSpans, Method, MethodConfig
@@ -34,6 +35,7 @@ class LTapNetCdtConfig(MethodConfig):
     anchors: int = 128  # learned vectors that tags are given by chance
     anchor_share: float = 0.5  # of the anchor in a tag's label vector, beside that of its name
     prototype_share: float = 0.3  # of the prototype in a tag's reference, beside the label vector
+    spelled_out: bool = True  # types are called person where data have PER
     spread: float = 5.0  # of the products of words, where their learned scale begins
 
     def __post_init__(self) -> None:
@@ -106,7 +108,7 @@ class LTapNetCdt(Method):
         return NamedTags(
             tagged(episodes, words, "bio"),
             paired_words(episodes, words) if self.config.pairwise else None,
-            *tag_names(episodes, words),
+            *tag_names(episodes, words, self.config.spelled_out),
         )
 
     def loss(self, batch: NamedTags) -> Tensor:
@@ -179,13 +181,15 @@ class LTapNetCdt(Method):
         return [list(islice(found, len(episode.query))) for episode in episodes]
 
 
-def tag_names(episodes: Sequence[Episode], tokenizer: WordTokenizer) -> tuple[WordBatch, Tensor]:
+def tag_names(
+    episodes: Sequence[Episode], tokenizer: WordTokenizer, spelled_out: bool = True
+) -> tuple[WordBatch, Tensor]:
     """The names of O and of all B and I tags, and which (E, T) each tag of an episode has."""
     types = sorted({label for episode in episodes for label in episode.types})
     first = {label: 1 + 2 * number for number, label in enumerate(types)}
     names: list[tuple[str, ...]] = [("ordinary",)]
     for label in types:
-        words = name_of(label).split()
+        words = (name_of(label) if spelled_out else in_words(label)).split()
         names += [("begin", *words), ("inner", *words)]
     most = max(len(episode.types) for episode in episodes)
     rows = [
