@@ -67,6 +67,8 @@ doubts: data-given $(VENV)/ready
 	  model.encoder.name=$(ENCODER) model.encoder.case=true model.extractor.neighbours=true \
 	  model.objective.word_weight=1 model.objective.joint_weight=0 training.output=runs/doubts \
 	  -o $(DOUBTS)
+	$(BIN)/python benchmarks/doubts.py $(DATA)/fewnerd/inter/train-reduced.txt $(DOUBTS) \
+	  $(DATA)/fewnerd/all66/all.txt -o $(RESULTS)/doubts.json
 
 results-fewnerd: doubts  ## SpanProto on Few-NERD; as above
 	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd
@@ -82,7 +84,8 @@ results-baselines: doubts  ## every system of results/systems.md; as above
 results-adaptation: data-given $(VENV)/ready  ## support sets side by side against one by one, and what the radius r rejects; as above
 	$(BIN)/spanproto train configs/fewnerd.yaml data.root=$(DATA) model.encoder.name=$(ENCODER)
 	$(BIN)/python benchmarks/adaptation_throughput.py runs/fewnerd/model \
-	  $(DATA)/crossdomain/1-shot/ner_valid_1.json -o $(RESULTS)/adaptation-throughput.json
+	  $(DATA)/crossdomain/1-shot/ner_valid_1.json -o $(RESULTS)/adaptation-throughput.json \
+	  --limit 32 --set episodes_at_once=32 --set tokens_at_once=60000
 	for adapt in "" --adapt; do \
 	  $(BIN)/python benchmarks/rejection.py run runs/fewnerd/model $(DATA)/fewnerd/inter/test.txt \
 	    --types inter/test --fit-on $(DATA)/fewnerd/all66/all.txt --fit-types inter/dev $$adapt \

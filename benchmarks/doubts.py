@@ -2,8 +2,8 @@
 
     python benchmarks/doubts.py TRAIN DOUBTS COMPLETE -o results/doubts.json
 
-TRAIN are training sentences, DOUBTS what `spanproto data doubts` wrote of them, and COMPLETE the same
-sentences, among others, with all of their entities labelled. The last are looked at here alone.
+TRAIN are training sentences, DOUBTS what `spanproto data doubts` wrote of them, and COMPLETE the
+same sentences, among others, with all of their entities labelled, which nothing else looks at.
 """
 
 import json

@@ -84,6 +84,19 @@ def transfer_details() -> str:
     return "\n".join(rows)
 
 
+def rejection_table() -> str:
+    """What the fitted radius r does to precision and recall, as Markdown."""
+    shown = ("precision", "recall", "f1", "others_rejected")
+    ways = {"rejection.json": "as trained", "rejection-adapt.json": "fine-tuned"}
+    rules = {"nothing_rejected": "nothing rejected", "fitted": "beyond r rejected"}
+    rows = [
+        (f"{way}, {rule}", [f"{load(file)[key][name]:.1f}" for name in shown])
+        for file, way in ways.items()
+        for key, rule in rules.items()
+    ]
+    return Table(("", "precision", "recall", "F1", "others rejected"), rows).to_markdown()
+
+
 def origin(made: dict[str, Any]) -> str:
     """Where something was measured, in one line, from its provenance."""
     seed = "" if made["seed"] is None else f", seed {made['seed']}"
@@ -97,6 +110,12 @@ def page() -> str:
     speed = load("training-step.json")
     times = speed["milliseconds"]
     on_cpu = load("training-step-cpu.json")
+    adapted = load("adaptation-throughput.json")
+    together, alone = adapted["side_by_side"], adapted["one_by_one"]
+    rejected, tuned = load("rejection.json"), load("rejection-adapt.json")
+    drawn = rejected["episodes"]
+    doubts = load("doubts.json")
+    entities = doubts["labelled"] + doubts["unlabelled"]
     return f"""# Measured results
 
 Every measured figure here comes from a JSON file beside this page, which names the command, commit,
@@ -152,6 +171,41 @@ padding. With a row for each sentence a step takes **{on_cpu["saved_by_shared_ro
 long on a CPU ({on_cpu["milliseconds"]["a_row_each"]:.0f} against
 {on_cpu["milliseconds"]["training_step"]:.0f} ms; MiniLM-L6, {on_cpu["episodes_per_step"]}
 cross-domain 1-shot episodes; {origin(on_cpu["provenance"])}).
+
+## What adapting many support sets at once saves
+
+Copies of the model for {together["episodes_at_once"]} episodes, stepped together, are fine-tuned
+and asked **{adapted["speedup"]:.1f} times** as fast as one by one:
+{together["episodes_per_second"]:.1f} against {alone["episodes_per_second"]:.2f} episodes a second,
+with F1 of {together["f1"]:.1f} and {alone["f1"]:.1f} ({adapted["episodes"]} validation episodes of
+OntoNotes; MPNet-base trained on INTER, all layers tuned for {adapted["adaptation"]["steps"]}
+steps).
+Measured with `benchmarks/adaptation_throughput.py` ({origin(adapted["provenance"])}).
+
+## What the radius r rejects
+
+Episodes of {drawn["ways"]} types with {drawn["shots"]} examples each, whose query sentences also
+hold entities of types that the support set does not show. SpanProto trained on INTER proposes spans
+and types; r is fitted on {drawn["number"]} episodes of INTER's dev types, and what lies beyond it
+is rejected on {drawn["number"]} episodes of its test types. *Others rejected* is the share of the
+proposed entities of other types that go. In training r was {rejected["trained_with_r"]:g}; fitted
+it is {rejected["fitted_r"]:.2f}, and after fine-tuning {tuned["fitted_r"]:.2f}.
+
+{rejection_table()}
+
+`rejection.png` and `rejection-adapt.png` have precision and recall over r. Measured with
+`benchmarks/rejection.py` ({origin(rejected["provenance"])}), as `make results-adaptation` does.
+
+## What doubts on training sentences find
+
+Of the {entities:,} entities of INTER's training sentences {doubts["unlabelled"] / entities:.0%}
+have no label, since they are of dev and test types. Two models, each trained on half of the sentences,
+take {doubts["doubtful"]:,} spans for entities in the other half that nobody labelled there;
+{doubts["exact"] / doubts["doubtful"]:.0%} of these are such entities to the word, and
+{doubts["touched"] / doubts["unlabelled"]:.0%} of such entities share a word with one. Labels of
+these types are looked at for this count alone. Made with `spanproto data doubts`, as
+`make results-fewnerd` does; counted with `benchmarks/doubts.py`
+({origin(doubts["provenance"])}).
 """
 
 
