@@ -199,8 +199,8 @@ it is {rejected["fitted_r"]:.2f}, and after fine-tuning {tuned["fitted_r"]:.2f}.
 ## What doubts on training sentences find
 
 Of the {entities:,} entities of INTER's training sentences {doubts["unlabelled"] / entities:.0%}
-have no label, since they are of dev and test types. Two models, each trained on half of the sentences,
-take {doubts["doubtful"]:,} spans for entities in the other half that nobody labelled there;
+have no label, since they are of dev and test types. Two models, each trained on half of the
+sentences, take {doubts["doubtful"]:,} spans for entities in the other half that nobody labelled;
 {doubts["exact"] / doubts["doubtful"]:.0%} of these are such entities to the word, and
 {doubts["touched"] / doubts["unlabelled"]:.0%} of such entities share a word with one. Labels of
 these types are looked at for this count alone. Made with `spanproto data doubts`, as
