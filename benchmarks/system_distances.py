@@ -1,6 +1,6 @@
 """How far every system is above or below ProtoBERT, published and measured, as tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from system_figures import (
@@ -14,12 +14,11 @@ from system_figures import (
 from spanproto.experiments.systems import alike
 from spanproto.methods import METHODS
 from spanproto.paper import published
-from spanproto.paper.comparison import column_title
+from spanproto.paper.comparison import TITLES, column_title
 from spanproto.paper.page import NOT_RUN, Table, signed
 from spanproto.paper.scores import F1, Scores
 
 REFERENCE = "protobert"
-OTHER_SETTINGS = "no-extractor"  # the same method with SpanProto's, in the ablation
 _COLUMNS = tuple(column for columns in BENCHMARKS.values() for column in columns)
 # Whose published figures a system is set against: its own, and fully adapted SpanProto the paper's.
 PRINTED_AS = {**{name: name for name in METHODS}, "spanproto-adapted": "spanproto"}
@@ -67,15 +66,45 @@ def distance_tables(scores: Scores) -> list[Table]:
 
 
 def reference_gains(scores: Scores) -> str:
-    """A sentence on what ProtoBERT gains by SpanProto's settings, wherever it was run with both."""
-    gains = [changed - own for own, changed in _both_settings(scores, REFERENCE).values()]
-    if not gains:
+    """Sentences on what training as SpanProto does gives ProtoBERT, or costs, by shots."""
+    changes = {
+        column: changed - own
+        for column, (own, changed) in _both_settings(scores, REFERENCE).items()
+    }
+    found = []
+    for shots, last in (("one shot", "1"), ("five", "5")):
+        of_these = {column: gain for column, gain in changes.items() if column.endswith(last)}
+        parts = [
+            f"{verb} {_points(some.values())} on {_listed(some)}"
+            for verb, some in (
+                ("gains", {column: gain for column, gain in of_these.items() if gain >= 0}),
+                ("loses", {column: gain for column, gain in of_these.items() if gain < 0}),
+            )
+            if some
+        ]
+        if parts:
+            found.append(f"with {shots} it {' and '.join(parts)}")
+    if not found:
         return ""
-    return (
-        f"ProtoBERT gains {min(gains):.0f} to {max(gains):.0f} points when it is\n"
-        "[trained as SpanProto is](#trained-as-spanproto-is), and others would be less far above\n"
-        "it by as much.\n"
-    )
+    way = "[Trained as SpanProto is](#trained-as-spanproto-is)"
+    differences = ";\n".join(found)
+    return f"""
+{way}, ProtoBERT scores otherwise, in points:
+{differences}.
+All distances from it would be smaller by what it gains, and larger by what it loses.
+"""
+
+
+def _points(changes: Iterable[float]) -> str:
+    """How large the least and the largest are, once if they are printed alike."""
+    sizes = sorted(abs(change) for change in changes)
+    return " to ".join(dict.fromkeys(f"{size:.0f}" for size in (sizes[0], sizes[-1])))
+
+
+def _listed(columns: Iterable[str]) -> str:
+    """The domains of columns, of which the number of shots is said elsewhere."""
+    *names, last = [TITLES[column.partition("-")[0]] for column in columns]
+    return f"{', '.join(names)} and {last}" if names else last
 
 
 def settings_table(scores: Scores) -> Table:
@@ -98,14 +127,11 @@ def settings_table(scores: Scores) -> Table:
 
 def _both_settings(scores: Scores, system: str) -> dict[str, tuple[float, float]]:
     """The mean F1 of a system and of the same trained as SpanProto is, by column: same seeds."""
-    others = [alike(system), *([OTHER_SETTINGS] if system == REFERENCE else [])]
     found: dict[str, tuple[float, float]] = {}
     for column in _COLUMNS:
-        for other in others:
-            seeds = scores.common_seeds(column, (system, other))
-            own, changed = (
-                scores.values(column, name, *F1, seeds=seeds) for name in (system, other)
-            )
-            if own and changed and column not in found:
-                found[column] = fmean(own), fmean(changed)
+        both = (system, alike(system))
+        seeds = scores.common_seeds(column, both)
+        own, changed = (scores.values(column, name, *F1, seeds=seeds) for name in both)
+        if own and changed:
+            found[column] = fmean(own), fmean(changed)
     return found

@@ -26,12 +26,13 @@ BENCHMARKS = {
     "Cross-domain, 5-shot": CROSSDOMAIN_5,
     "Few-NERD INTER": ("inter-5w1", "inter-5w5"),
 }
+ALIKE = {
+    alike(name): f"{METHODS[name].title}, trained as SpanProto is"
+    for name in ("protobert", "nnshot", "structshot")
+}
 SYSTEMS = {
     **{name: entry.title for name, entry in METHODS.items() if name != "spanproto"},
-    **{
-        alike(name): f"{METHODS[name].title}, trained as SpanProto is"
-        for name in ("protobert", "nnshot", "structshot")
-    },
+    **ALIKE,
     "spanproto": "SpanProto",
     "spanproto-fitted": "SpanProto, decision fitted",
     f"{PAPERS_DECISION}-adapted": "SpanProto, adapted",
@@ -138,9 +139,14 @@ def level(scores: Scores, columns: Sequence[str]) -> str:
 
 
 def summary_table(scores: Scores) -> Table:
-    """The mean of every system over each benchmark's unseen columns, in the order of the first."""
+    """The mean of every system over each benchmark's unseen columns, in the order of the first.
+
+    Those that are trained as SpanProto is, a second form of others, are left to the whole page.
+    """
     rows = []
     for system in ranked(scores, CROSSDOMAIN_1):
+        if system in ALIKE:
+            continue
         means = [benchmark_mean(scores, system, unseen(cols)) for cols in BENCHMARKS.values()]
         shown = [NOT_RUN if mean is None else f"{mean.f1:.1f}" for mean in means]
         rows.append((SYSTEMS[system], shown))

@@ -13,6 +13,7 @@ from system_given_up import given_up_table
 from system_trainings import (
     flat_by_half,
     length_table,
+    names_as_they_stand,
     repeats,
     schedule_table,
     tuning_table,
@@ -53,8 +54,9 @@ over three seeds, and the spread their standard deviation. Few-NERD episodes are
 (500 a column) and 13 % of its training sentences are at hand. No system is handed gold spans.
 
 They do not share how much was tried. The lengths and rates of the others were chosen among a few on
-validation data, and their other settings are their authors'; {settings_tried(results)} settings of
-SpanProto were tried on that data (`choices.md`). A *fitted* decision has seen the labels of 32
+validation data, and their other settings are their authors'.
+{names_as_they_stand(scores)}Of SpanProto {settings_tried(results)} settings were tried on that
+data (`choices.md`). A *fitted* decision has seen the labels of 32
 validation episodes (with words, on Few-NERD, of 96), which no other system has. *SpanProto* itself
 is not the paper's to the letter: its threshold is 0.5, nothing is rejected by the margin, the
 extractor learns from query sentences, too, and sees 30 % of the spans apart from entities.
@@ -72,9 +74,8 @@ Some test episodes had been scored before, under settings [given up](#given-up) 
 on validation data. The cells come from several commits, between which batches were packed in
 another way. How far apart F1 on the OntoNotes episodes is when the same training is run again with
 the same seed, once or twice, in points: {repeats(scores)}.
-Fitted decisions cut where F1 was best on their validation episodes; those with words across
-domains, measured last, at the mean of all thresholds that are about as good, as the code does now,
-which is steadier.
+Fitted decisions cut where F1 was best on their validation episodes; those with words, measured
+last, at the mean of all thresholds that are about as good, as the code does now, which is steadier.
 
 A mean over columns has its standard error beside it, ±, which is made of two, as the root of the
 sum of their squares. One is over episodes: in a column the standard deviation of the F1 of single
@@ -106,8 +107,7 @@ it is adapted here or not.
 
 ProtoBERT with the last layer in place of the sum of the last four, no dropout and SpanProto's
 schedule, and NNShot and StructShot with its weights: F1 under their own settings → trained so, for
-the same seeds. Where that was not run of its own, ProtoBERT's figure is that of the row without
-span extractor in `paper/ablation.md`, which is trained in the same way. Nothing was chosen by it.
+the same seeds. Nothing was chosen by it.
 
 {settings}
 
