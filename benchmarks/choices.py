@@ -120,7 +120,8 @@ part more in each row.
 What the decision of SpanProto with words should weigh where it is not fitted: F1 on
 {FOREIGN_EPISODES} episodes of all types of a domain, trained as for Wiki, decision fitted on
 OntoNotes. Either to all evidence (boundary, type, what spans mean, what the words say, and the
-boundary before fine-tuning), or to fewer, as in the tables: without the last two.
+boundary before fine-tuning), or to fewer, as in the tables: without the last two. *By examples* is
+the latter, and a type the likelier, the more examples it has, by the root of their number.
 
 {foreign_table(RESULTS).to_markdown()}
 

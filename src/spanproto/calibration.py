@@ -4,7 +4,6 @@ Evidence is collected as the model will meet it, on query sentences of episodes 
 new to it, after fine-tuning if there is to be any.
 """
 
-import copy
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
@@ -30,6 +29,7 @@ from spanproto.thresholds import Scored, steady_threshold
 
 LEAST_PROBABILITY = 1e-7
 Judged = Sequence[tuple[Sentence, Sequence[Candidate]]]
+JudgedEpisode = list[list[Candidate]]  # the candidates of each query sentence
 
 
 def fit_decision(
@@ -141,23 +141,38 @@ def gather_evidence(
 
     What their single words are taken for is there if `words` asks for it, or has a weight.
     """
+    (gathered,) = gather_by_settings(model, [model.config.decision], episodes, adaptation, words)
+    return gathered
+
+
+def gather_by_settings(
+    model: SpanProto,
+    decisions: Sequence[DecisionConfig],
+    episodes: Sequence[Episode],
+    adaptation: AdaptationConfig | None = None,
+    words: bool = False,
+) -> list[Judged]:
+    """The evidence under each of some settings of the decision, from the same fine-tuned copies."""
     if not episodes:
         raise DataError("there are no episodes to fit the decision to; give some, or do not fit it")
-    joint = replace(model.config.decision, rule="joint")
+    joint = [replace(decision, rule="joint") for decision in decisions]
 
-    def ask(asked: SpanProto, group: Sequence[Episode]) -> list[list[list[Candidate]]]:
-        asked.config = replace(asked.config, decision=joint)
-        return judge(asked, group, words=words)
+    def ask(asked: SpanProto, group: Sequence[Episode]) -> list[tuple[JudgedEpisode, ...]]:
+        settings = [replace(asked.config, decision=decision) for decision in joint]
+        answers = [judge(asked.with_settings(one), group, words=words) for one in settings]
+        return list(zip(*answers, strict=True))
 
     if adaptation is None:
-        unchanged = copy.copy(model)
-        judged = [ask(unchanged, [episode])[0] for episode in episodes]
+        judged = [ask(model, [episode])[0] for episode in episodes]
     else:
         judged = list(ask_adapted(model, episodes, adaptation, ask))
     return [
-        pair
-        for episode, sentences in zip(episodes, judged, strict=True)
-        for pair in zip(episode.query, sentences, strict=True)
+        [
+            pair
+            for episode, sentences in zip(episodes, answers, strict=True)
+            for pair in zip(episode.query, sentences, strict=True)
+        ]
+        for answers in zip(*judged, strict=True)
     ]
 
 

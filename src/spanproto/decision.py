@@ -24,6 +24,9 @@ EvidenceName = Literal["boundary", "type", "distance", "before", "length", "word
 EVIDENCE: tuple[EvidenceName, ...] = get_args(EvidenceName)
 DEFAULT_EVIDENCE: tuple[EvidenceName, ...] = ("boundary", "type", "distance", "before", "length")
 
+TYPE_SETTINGS = ("meaning_in_type", "names_in_meaning", "shots_in_type", "even_types")
+"""What changes the probabilities of types themselves, before any evidence is weighed."""
+
 
 @dataclass(frozen=True)
 class DecisionConfig:
@@ -41,6 +44,7 @@ class DecisionConfig:
     meaning_weight: float = 0.0  # of how alike the type's examples are to the pretrained encoder
     meaning_in_type: float = 12.0  # of the same in the type's log-probability, where it is asked
     names_in_meaning: float = 0.0  # of the type's name in that, beside its examples
+    shots_in_type: float = 0.0  # of the logarithm of a type's number of examples, likewise
     even_types: bool = False  # a query set has about as many entities of each type: see `balance`
     bias: float = 0.0
 

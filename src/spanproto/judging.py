@@ -192,6 +192,8 @@ def _weigh(
     if alike is not None:
         weight = model.config.decision.meaning_in_type
         log_p = with_odds(log_p, weight * alike)
+    if model.config.decision.shots_in_type:
+        log_p = with_odds(log_p, model.config.decision.shots_in_type * _log_shots(prototypes))
     if model.config.decision.even_types:
         log_p = evened(log_p, proposed.boundary.sigmoid())
     odds = log_odds(
@@ -230,6 +232,16 @@ def _alike(
     with model.mixed_precision():
         vectors = query_vectors(model.meaning, episodes, encoded.batch, spans)
     return alikeness(vectors, prototypes.meanings)
+
+
+def _log_shots(prototypes: Prototypes) -> Tensor:
+    """The logarithm of the number of examples of each type, (slots,): more are of frequent ones."""
+    if prototypes.shots is None:
+        raise DataError(
+            "decision.shots_in_type counts the examples of each type, whose number is not known; "
+            "fit the model to the examples again"
+        )
+    return prototypes.shots.clamp(min=1).log()
 
 
 def _of_words(encoded: EncodedBatch, spans: SpanPlaces, prototypes: Prototypes) -> Tensor:

@@ -24,6 +24,7 @@ class Prototypes(NamedTuple):
     episode: Tensor  # (P,), the number of the episode of each of them
     words: WordPrototypes | None = None  # where a decision asks for them
     meanings: Tensor | None = None  # (slots, 2, h), where the pretrained encoder is asked
+    shots: Tensor | None = None  # (slots,), how many support spans there are of each type
 
     @classmethod
     def of_tensors(cls, tensors: Mapping[str, Tensor]) -> "Prototypes":
@@ -40,9 +41,10 @@ class Prototypes(NamedTuple):
         """All of them by name, such as can be saved."""
         spans = {"centres": self.centres, "others": self.others, "episode": self.episode}
         words = {} if self.words is None else self.words._asdict()
-        meanings = {} if self.meanings is None else {"meanings": self.meanings}
+        asked = {"meanings": self.meanings, "shots": self.shots}
+        known = {name: tensor for name, tensor in asked.items() if tensor is not None}
         of_words = {f"{_OF_WORDS}{name}": tensor for name, tensor in words.items()}
-        return spans | of_words | meanings
+        return spans | of_words | known
 
     def to(self, device: torch.device) -> "Prototypes":
         """The same on another device."""
@@ -78,7 +80,8 @@ def support_prototypes(
             of_words.append(word_totals(support, encoded.start, len(episodes)))
     if words and alone:
         of_words += _totals_without_entities(model, episodes[0])
-    means = torch.stack(totals).sum(0) / torch.stack(shots).sum(0).clamp(min=1)[:, None]
+    number = torch.stack(shots).sum(0)
+    means = torch.stack(totals).sum(0) / number.clamp(min=1)[:, None]
     centres = model.classifier.settle(means)
     vectors, numbers = zip(*others, strict=True)
     asked = None
@@ -92,6 +95,7 @@ def support_prototypes(
         torch.cat(numbers),
         word_prototypes(of_words, len(centres)) if words else None,
         asked,
+        number,
     )
 
 

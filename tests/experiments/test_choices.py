@@ -15,7 +15,13 @@ from spanproto.experiments.choices import (
     choice_cells,
 )
 from spanproto.experiments.columns import COLUMNS
-from spanproto.experiments.systems import spanproto_cell, told_even, told_names, words_cell
+from spanproto.experiments.systems import (
+    by_shots,
+    spanproto_cell,
+    told_even,
+    told_names,
+    words_cell,
+)
 from spanproto.model import SpanProto
 from spanproto.training.settings import RunConfig
 
@@ -72,6 +78,7 @@ def test_one_of_the_last_choices_is_spanproto_with_words(name: str, last: str) -
     assert scorings["final-not-tuned"].adaptation is None
     assert scorings["final-not-tuned"].evidence == with_meaning.evidence
     assert {"words", "before"} <= set(with_meaning.evidence or ())
+    assert by_shots(scorings[last], "final-shots") == scorings["final-shots"]
     assert told_names(scorings[last], "final-named") == scorings["final-named"]
     assert told_even(scorings[last], "final-even") == scorings["final-even"]
 

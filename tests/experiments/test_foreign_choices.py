@@ -16,7 +16,7 @@ from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.foreign_choices import FOREIGN_DOMAINS, foreign_cells, foreign_column
 from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
 from spanproto.experiments.scoring import together
-from spanproto.experiments.systems import words_cell
+from spanproto.experiments.systems import by_shots, words_cell
 from spanproto.model import SpanProto
 from spanproto.provenance import sha256
 
@@ -60,11 +60,12 @@ def own() -> OwnCell:
 def test_spanproto_with_words_weighs_all_evidence_or_fewer_by_the_same_copies() -> None:
     for own, like in zip(foreign_cells(12), ("wiki-1", "wiki-5"), strict=True):
         words = words_cell(like, 12)
-        everything, fewer = own.cell.scorings
+        everything, fewer, by_number = own.cell.scorings
         assert own.cell.run == words.run
         assert fewer == replace(words.scorings[-1], name="foreign-fewer")
         assert everything == replace(fewer, name="foreign-all", evidence=everything.evidence)
         assert set(everything.evidence or ()) - set(fewer.evidence or ()) == {"words", "before"}
+        assert by_number == by_shots(fewer, "foreign-shots") != fewer
         assert len(together(own.cell.scorings)) == 1
         assert own.cell.by_column()[2].column == f"{like}-music" == own.columns[2].name
         assert [column.data for column in own.columns] == [COLUMNS[like].data] * 6

@@ -15,13 +15,14 @@ def changed(name: str, cell: Cell) -> dict[str, object]:
     """What differs in the training of a variant from that of the tables."""
     tables = {cell.system: cell for cell in baseline_cells(name, 12)}
     own = tables[VARIANTS[cell.system].system].run
-    training = {
+    settings = {
         key: value
-        for key, value in cell.run["training"].items()
-        if own["training"].get(key) != value
+        for part in ("model", "training")
+        for key, value in cell.run[part].items()
+        if own[part].get(key) != value
     }
     method = {"method": cell.run["method"]} if cell.run["method"] != own["method"] else {}
-    return {**method, **cell.run["model"], **training}
+    return {**method, **settings}
 
 
 @pytest.mark.parametrize("name", VARIED_ON)

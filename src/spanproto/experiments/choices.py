@@ -18,6 +18,7 @@ from spanproto.experiments.systems import (
     FAINT_TOO,
     INTER_DOUBTS,
     VALIDATED,
+    by_shots,
     spanproto_cell,
     told_even,
     told_names,
@@ -211,6 +212,9 @@ FINAL = {  # of SpanProto with words
     "final-fewer": Choice(
         "tuned, with neither words nor the boundary before it weighed", protocol="crossdomain"
     ),
+    "final-shots": Choice(
+        "tuned, and a type the likelier, the more examples it has, by the root of their number"
+    ),
     "final-doubts": Choice(
         "tuned, and nothing learned from what training sentences may leave unlabelled",
         data={"doubtful": [INTER_DOUBTS]},
@@ -313,7 +317,11 @@ def _final(name: str, seed: int, column: Column) -> list[Cell]:
     ]
     if chosen != tuned:
         scorings.append(replace(chosen, name="final-fewer"))
-    scorings += [told_names(chosen, "final-named"), told_even(chosen, "final-even")]
+    scorings += [
+        by_shots(chosen, "final-shots"),
+        told_names(chosen, "final-named"),
+        told_even(chosen, "final-even"),
+    ]
     cell = cell.retrained("final", {}, {}, scorings, {"doubtful": []})
     cell = replace(cell, column=column.name)
     others = [

@@ -13,7 +13,7 @@ from spanproto.experiments.choices import ALL_EVIDENCE
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.domain_columns import DomainColumn
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import words_cell
+from spanproto.experiments.systems import by_shots, words_cell
 
 
 class Extent(NamedTuple):
@@ -41,7 +41,7 @@ FOREIGN_DOMAINS: Mapping[str, Domain] = {
     },
     "flat-genia": Domain("GENIA, its outermost mentions", "genia-nested/genia.dev.json"),
 }
-FOREIGN_TITLES = {"foreign-all": "all", "foreign-fewer": "fewer"}
+FOREIGN_TITLES = {"foreign-all": "all", "foreign-fewer": "fewer", "foreign-shots": "by examples"}
 
 
 def foreign_column(like: str, domain: str) -> DomainColumn:
@@ -62,7 +62,8 @@ def foreign_column(like: str, domain: str) -> DomainColumn:
 def foreign_cells(seed: int) -> list[OwnCell]:
     """A cell for each training, which serves all domains.
 
-    The decision is fitted to all evidence, and to what it has in the tables.
+    The decision is fitted to all evidence, and to what it has in the tables; with the latter, types
+    are also taken to be the likelier, the more examples they have.
     """
     cells = []
     for like in FOREIGN_AS_FOR:
@@ -70,7 +71,11 @@ def foreign_cells(seed: int) -> list[OwnCell]:
         fewer = replace(words.scoring("words-adapted"), name="foreign-fewer")
         evidence = ALL_EVIDENCE[COLUMNS[like].protocol]
         everything = replace(fewer, name="foreign-all", evidence=evidence)
-        cell = replace(words, system="foreign", scorings=(everything, fewer))
+        cell = replace(
+            words,
+            system="foreign",
+            scorings=(everything, fewer, by_shots(fewer, "foreign-shots")),
+        )
         columns = [foreign_column(like, domain) for domain in FOREIGN_DOMAINS]
         cells.append(OwnCell.serving(columns, cell))
     return cells

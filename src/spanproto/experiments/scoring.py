@@ -88,26 +88,27 @@ def _configs(
     adaptation: "AdaptationConfig | None",
 ) -> "list[ModelConfig]":
     """The settings of each scoring, decisions fitted where they are to be."""
-    from spanproto.calibration import Judged, decision_of, gather_evidence
+    from spanproto.calibration import decision_of, gather_by_settings
     from spanproto.checkpoint import reconfigured
-    from spanproto.decision import DEFAULT_EVIDENCE
+    from spanproto.decision import DEFAULT_EVIDENCE, TYPE_SETTINGS
 
-    gathered: dict[tuple[int, float, float, float, bool], Judged] = {}
-    given = [reconfigured(model, scoring.deciding) for scoring in scorings]
-    words = any(config.decision.words for config in given)
+    configs = [reconfigured(model, scoring.deciding) for scoring in scorings]
+    words = any(config.decision.words for config in configs)
     words = words or any("words" in (scoring.evidence or ()) for scoring in scorings)
-    configs = []
-    for scoring, config in zip(scorings, given, strict=True):
-        if scoring.fit_decision:
-            decision = config.decision
-            asks = (decision.meaning_in_type, decision.names_in_meaning, decision.even_types)
-            on = (scoring.fit_decision, decision.floor, *asks)
-            if on not in gathered:
-                episodes = trial.validation(scoring.fit_decision)
-                asked = model.with_settings(config)
-                gathered[on] = gather_evidence(asked, episodes, adaptation, words)
-            evidence = DEFAULT_EVIDENCE if scoring.evidence is None else scoring.evidence
-            decision = decision_of(gathered[on], decision, evidence)
-            config = replace(config, decision=decision)
-        configs.append(config)
+    for number in sorted({scoring.fit_decision for scoring in scorings} - {0}):
+        # What a decision is fitted to depends on these of its settings alone.
+        places: dict[tuple[float, ...], list[int]] = {}
+        for place, (scoring, config) in enumerate(zip(scorings, configs, strict=True)):
+            if scoring.fit_decision == number:
+                key = tuple(getattr(config.decision, name) for name in ("floor", *TYPE_SETTINGS))
+                places.setdefault(key, []).append(place)
+        settings = [configs[first].decision for first, *_ in places.values()]
+        gathered = gather_by_settings(model, settings, trial.validation(number), adaptation, words)
+        for judged, alike in zip(gathered, places.values(), strict=True):
+            for place in alike:
+                evidence, config = scorings[place].evidence, configs[place]
+                decision = decision_of(
+                    judged, config.decision, DEFAULT_EVIDENCE if evidence is None else evidence
+                )
+                configs[place] = replace(config, decision=decision)
     return configs
