@@ -62,7 +62,7 @@ results-crossdomain: data-given $(VENV)/ready  ## SpanProto on the cross-domain 
 
 # What INTER's training sentences may leave unlabelled: its entities of other types have no labels.
 DOUBTS = $(DATA)/fewnerd/inter/doubts.json
-doubts: data-given $(VENV)/ready
+doubts: data-given $(VENV)/ready  ## what INTER's training sentences may leave unlabelled; as above
 	test -f $(DOUBTS) || $(BIN)/spanproto data doubts configs/fewnerd.yaml data.root=$(DATA) \
 	  model.encoder.name=$(ENCODER) model.encoder.case=true model.extractor.neighbours=true \
 	  model.objective.word_weight=1 model.objective.joint_weight=0 training.output=runs/doubts \

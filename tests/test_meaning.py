@@ -10,11 +10,12 @@ from test_prediction import assert_same
 from torch import Tensor
 
 from spanproto import meaning
+from spanproto.balance import with_odds
 from spanproto.batch import SpanPlaces
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.decision import DecisionConfig, log_odds
 from spanproto.encoder import Encoder
-from spanproto.judging import _towards, judge
+from spanproto.judging import judge
 from spanproto.meaning import Meaning, alikeness, meaning_prototypes, query_vectors
 from spanproto.model import SpanProto
 from spanproto.prediction import predict
@@ -218,7 +219,7 @@ def test_no_candidates(tiny_model: SpanProto, pretrained: Encoder) -> None:
 def test_types_are_moved_by_hand() -> None:
     log_p = torch.tensor([[0.2, 0.3, 0.0], [0.5, 0.5, 0.0]]).log()  # 0.5 and 0 are left for none
     change = torch.tensor([[3.0, 1.0, 2.0], [1.0, 1.0, 9.0]]).log()
-    moved = _towards(log_p, change).exp()
+    moved = with_odds(log_p, change).exp()
     # 0.2 * 3 and 0.3 * 1 are 6 to 3, of the 0.5 that they had together
     torch.testing.assert_close(moved, torch.tensor([[1 / 3, 1 / 6, 0.0], [0.5, 0.5, 0.0]]))
 
@@ -227,14 +228,14 @@ def test_none_is_as_probable_as_before() -> None:
     torch.manual_seed(0)
     log_p = torch.randn(50, 5).log_softmax(-1)[:, :4]
     change = 12 * torch.rand(50, 4)
-    moved = _towards(log_p, change)
+    moved = with_odds(log_p, change)
     torch.testing.assert_close(moved.exp().sum(1), log_p.exp().sum(1))
     torch.testing.assert_close(
         (moved - log_p).diff(dim=1), change.diff(dim=1), atol=1e-4, rtol=1e-4
     )
-    torch.testing.assert_close(_towards(log_p, torch.zeros(50, 4)), log_p)
-    torch.testing.assert_close(_towards(log_p, torch.full((50, 4), 7.0)), log_p)
-    assert _towards(log_p[:0], change[:0]).shape == (0, 4)
+    torch.testing.assert_close(with_odds(log_p, torch.zeros(50, 4)), log_p)
+    torch.testing.assert_close(with_odds(log_p, torch.full((50, 4), 7.0)), log_p)
+    assert with_odds(log_p[:0], change[:0]).shape == (0, 4)
 
 
 def test_candidates_have_what_they_mean(tiny_model: SpanProto, pretrained: Encoder) -> None:
@@ -261,7 +262,7 @@ def test_type_probabilities_follow_what_spans_mean(
         assert (before.start, before.end) == (after.start, after.end)
         assert sum(after.type_probabilities) == pytest.approx(sum(before.type_probabilities))
         log_p = torch.tensor([before.type_probabilities]).log()
-        moved = _towards(log_p, 20 * torch.tensor([after.meanings])).exp()[0]
+        moved = with_odds(log_p, 20 * torch.tensor([after.meanings])).exp()[0]
         assert after.type_probabilities == pytest.approx(moved.tolist(), abs=1e-3)
         assert after.distances == pytest.approx(before.distances, abs=1e-4)
     assert [c.label for c in found] != [c.label for c in plain]

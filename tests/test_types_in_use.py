@@ -10,9 +10,10 @@ import torch
 from asking import everything, weighing
 from command import spanproto
 
+from spanproto import FewShotNER
 from spanproto.data.formats import write_episodes
 from spanproto.data.types import Episode, Sentence
-from spanproto.errors import DataError
+from spanproto.errors import ConfigError, DataError
 from spanproto.judging import judge
 from spanproto.model import SpanProto
 from spanproto.support import Prototypes, support_prototypes
@@ -103,6 +104,15 @@ def test_a_type_without_examples_has_no_part_in_it(eager_model: SpanProto) -> No
         for found in everything(judge(weighing(eager_model, even_types=1), [given])):
             assert all(math.isfinite(p) for p in found.type_probabilities)
             assert sum(found.type_probabilities[:3]) == pytest.approx(1, abs=1e-4)
+
+
+def test_texts_are_no_query_sets(trained_model: Path) -> None:
+    ner = FewShotNER.from_pretrained(trained_model)
+    ner.fit([synthetic.episode(0).support[0]])
+    decision = replace(ner.model.config.decision, even_types=True)
+    ner.model.config = replace(ner.model.config, decision=decision)
+    with pytest.raises(ConfigError, match="texts are not"):
+        ner.predict("the animala")
 
 
 def test_a_score_says_that_types_were_taken_to_be_even(trained_model: Path, tmp_path: Path) -> None:

@@ -10,22 +10,24 @@ comes of it says nothing of them.
 from torch import Tensor
 
 ROUNDS = 30
-PSEUDO_COUNT = 3.0
-"""Of each type, so that those of a small query set need not be quite even."""
+DAMPING = 3.0
+"""Added to the expected number of each type: it slows the rounds down, so that they do not go all
+the way where there are but a few spans."""
 
 
 def evened(log_p: Tensor, weight: Tensor) -> Tensor:
     """Log-probabilities (M, slots) of types by which each is expected about as often.
 
-    The spans count by their `weight` (M,), the probability that they are entities at all. What a
-    span has for none of the types stays as it was. A slot belongs to one episode, so that the
-    query sets of several are evened each by itself.
+    The spans count by their `weight` (M,), the probability that they are entities at all; those
+    that overlap count each. What a span has for none of the types stays as it was. Every span has
+    a type that it may have, and a slot belongs to one episode, so that the query sets of several
+    are evened each by itself.
     """
-    odds = log_p.new_zeros(log_p.shape[1])
+    excess = log_p.new_zeros(log_p.shape[1])
     for _ in range(ROUNDS):
-        expected = weight @ with_odds(log_p, -odds).exp() + PSEUDO_COUNT  # (slots,)
-        odds = odds + expected.log() / 2
-    return with_odds(log_p, -odds)
+        expected = weight @ with_odds(log_p, -excess).exp()  # (slots,)
+        excess = excess + (expected + DAMPING).log() / 2
+    return with_odds(log_p, -excess)
 
 
 def with_odds(log_p: Tensor, change: Tensor) -> Tensor:

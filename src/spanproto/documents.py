@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from spanproto.config import require
 from spanproto.data.types import Episode, Sentence
 from spanproto.data.words import sentence_of
 from spanproto.errors import DataError
@@ -61,6 +62,13 @@ class DocumentJudge:
     prototypes: Prototypes
     thresholds: dict[str, float]
     decoding: Decoding
+
+    def __post_init__(self) -> None:
+        require(
+            not self.model.config.decision.even_types,
+            "decision.even_types is for query sets that are drawn with as many entities of each "
+            "type, and texts are not; set it to false",
+        )
 
     def __call__(self, documents: Iterable[Sentence]) -> Iterator[Judged]:
         """Each document with every candidate of it, in order.

@@ -163,8 +163,11 @@ def thinned(cells: Tensor, gold: Tensor, share: float) -> Tensor:
 
 
 def without_doubtful(cells: Tensor, gold: Tensor, doubtful: Tensor) -> Tensor:
-    """The cells (S, L, L) that share a word with a gold span, or none with a doubtful one."""
-    return cells & (touching(gold) | ~touching(doubtful))
+    """The cells (S, L, L) that share a word with a gold span, or none with a doubtful one.
+
+    A doubtful span goes in any case, unless it is gold.
+    """
+    return cells & (touching(gold) | ~touching(doubtful)) & (gold | ~doubtful)
 
 
 def touching(spans: Tensor) -> Tensor:

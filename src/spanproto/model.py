@@ -101,6 +101,7 @@ class SpanProto(Method):
 
     name = "spanproto"
     Config = ModelConfig
+    heeds_doubts = True
     config: ModelConfig
     candidate_rule: "CandidateRule" = "model"
     _before: "tuple[SpanProto, ...]" = ()  # in a tuple, or it would count as a part of the model

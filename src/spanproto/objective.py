@@ -88,12 +88,7 @@ def losses(
     scores = model.boundary_scores(encoded)  # (S, L, L)
     gold = model.gold_matrix(encoded)
     entities = gold | model.others_matrix(encoded)
-    cells = encoded.cells
-    if negatives < 1:
-        cells = thinned(cells, entities, negatives)
-    if len(batch.doubtful.sentence):
-        cells = without_doubtful(cells, entities, model.doubtful_matrix(encoded))
-    seen = encoded._replace(cells=cells)
+    seen = seen_cells(model, encoded, entities, negatives)
     span = span_loss(model, seen, scores, entities, extract_from_query)
     word = _weighted_word_loss(encoded, encoded, word_weight)
     if not joint:
@@ -110,7 +105,8 @@ def held_out_losses(model: SpanProto, support: EpisodeBatch, query: EpisodeBatch
     centres = model.prototypes(model.mention_states(known))
     scores, gold = model.boundary_scores(encoded), model.gold_matrix(encoded)
     entities = gold | model.others_matrix(encoded)
-    span = span_loss(model, encoded, scores, entities, all_sentences=True)
+    seen = seen_cells(model, encoded, entities)
+    span = span_loss(model, seen, scores, entities, all_sentences=True)
     states = model.mention_states(encoded)
     mentions = _mention_losses(model, encoded, scores, gold, states, centres)
     word = _weighted_word_loss(known, encoded, model.config.objective.word_weight)
@@ -140,6 +136,21 @@ def _weighted_word_loss(known: EncodedBatch, asked: EncodedBatch, weight: float)
     if weight == 0:
         return asked.start.new_zeros(())
     return weight * word_loss(known.batch, known.start, asked.batch, asked.start)
+
+
+def seen_cells(
+    model: SpanProto, encoded: EncodedBatch, entities: Tensor, negatives: float = 1.0
+) -> EncodedBatch:
+    """The batch with the cells that Eq. 4 is taken over.
+
+    Those are the share `negatives` of the spans apart from all entities, and nothing doubtful.
+    """
+    cells = encoded.cells
+    if negatives < 1:
+        cells = thinned(cells, entities, negatives)
+    if len(encoded.batch.doubtful.sentence):
+        cells = without_doubtful(cells, entities, model.doubtful_matrix(encoded))
+    return encoded._replace(cells=cells)
 
 
 def span_loss(
@@ -190,7 +201,8 @@ def false_positives(
 ) -> tuple[SpanPlaces, Tensor]:
     """The set M_q^- of the extractor's query spans that are not gold, and each one's weight.
 
-    An entity of no type of the episode is not gold: it is to be found, and rejected.
+    An entity of no type of the episode is not gold: it is to be found, and rejected. So is what is
+    doubtful: it may be an entity, but as far as is known of none of these types.
 
     There are C places for each query sentence; one that holds no false positive weighs 0, the
     others share 1 / |M_q^-| of their sentence's weight.

@@ -15,6 +15,7 @@ from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.columns import COLUMNS, column_named
 from spanproto.experiments.progress import fill
 from spanproto.experiments.scoring import Scoring, together
+from spanproto.experiments.setups import require_inputs
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     INTER,
@@ -366,3 +367,13 @@ def test_protobert_can_be_trained_as_spanproto_is() -> None:
     assert cell.scorings[-1].configure == ("temperature=0.318",)  # as in the other row
     short = RunConfig.of({**cell.lasting(2).run, "data": COLUMNS["inter-5w5"].data})
     assert (short.training.steps, short.model.layers, short.model.dropout) == (2, 1, 0)
+
+
+def test_doubts_that_are_not_there_are_missed_before_anything_is_trained(tmp_path: Path) -> None:
+    cell = words_cell("inter-5w1", 12)
+    column = COLUMNS["inter-5w1"]
+    for name in (*column.data["train"], *column.validation["valid"], column.test_file):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    with pytest.raises(DataError, match="spanproto data doubts"):
+        require_inputs(Grid(tmp_path, "none", tmp_path / "out"), [(column, cell)])

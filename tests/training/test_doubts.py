@@ -10,16 +10,17 @@ import synthetic
 import torch
 from command import refused, spanproto
 
-from spanproto.data.formats import read_sentences, write_sentences
+from spanproto.data.formats import read_sentences, write_episodes, write_sentences
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.errors import ConfigError, DataError
 from spanproto.extractor import boundary_matrix, touching, without_doubtful
 from spanproto.model import SpanProto
-from spanproto.objective import losses
+from spanproto.objective import held_out_losses, losses, seen_cells
 from spanproto.training.cross_fitting import doubts_of_run, unlabelled_entities
 from spanproto.training.doubts import Doubts
 from spanproto.training.settings import DataConfig, RunConfig, TrainingConfig
-from spanproto.training.source import TrainingData
+from spanproto.training.source import TrainingData, data_files
+from spanproto.word_evidence import in_no_span
 
 
 def test_spans_of_a_file_are_doubtful_unless_they_are_labelled(tmp_path: Path) -> None:
@@ -49,6 +50,31 @@ def test_training_data_have_the_doubts_that_are_named(tmp_path: Path) -> None:
         assert sentence.doubtful == (() if labelled else ((0, 1),))
 
 
+def test_episodes_have_the_doubts_that_are_named(tmp_path: Path) -> None:
+    episode = synthetic.episode(0)
+    write_episodes(tmp_path / "train.jsonl", [episode], "token-episodes")
+    sentence = episode.query[0]
+    write_sentences(tmp_path / "d.json", [sentence.with_spans([Span(0, 1, "any")])], "token-json")
+    config = DataConfig(train=["train.jsonl"], doubtful=["d.json"], root=str(tmp_path))
+    (first, *others) = TrainingData(config).episodes(0)[0].query
+    assert first.doubtful == ((0, 1),)
+    assert not any(other.doubtful for other in others)
+    assert [path.name for path in data_files(config)] == ["train.jsonl", "d.json"]
+
+
+def test_doubts_on_other_sentences_are_refused(tmp_path: Path) -> None:
+    write_sentences(tmp_path / "train.json", synthetic.corpus(0, 6), "token-json")
+    write_sentences(tmp_path / "d.json", [Sentence(("other",))], "token-json")
+    config = DataConfig(train=["train.json"], doubtful=["d.json"], root=str(tmp_path))
+    with pytest.raises(DataError, match=r"d\.json: none of its sentences is one of data\.train"):
+        TrainingData(config)
+
+
+def test_a_method_that_does_not_heed_doubts_refuses_them() -> None:
+    with pytest.raises(ConfigError, match=r"protobert .* drop data\.doubtful"):
+        RunConfig.of({"method": "protobert", "data": {"doubtful": ["d.json"]}})
+
+
 def test_cells_that_touch_something_doubtful_go_unless_they_touch_an_entity() -> None:
     like = torch.ones(1, 5, 5).triu().bool()
     gold = boundary_matrix(*(torch.tensor([n]) for n in (0, 0, 2)), like=like)  # words 0 and 1
@@ -63,27 +89,62 @@ def test_cells_that_touch_something_doubtful_go_unless_they_touch_an_entity() ->
     assert gone == {(2, 3), (2, 4), (3, 3), (3, 4)}
 
 
+def test_a_doubtful_span_goes_even_if_it_shares_a_word_with_an_entity() -> None:
+    like = torch.ones(1, 4, 4).triu().bool()
+    gold = boundary_matrix(*(torch.tensor([n]) for n in (0, 1, 2)), like=like)  # word 1
+    longer = boundary_matrix(*(torch.tensor([n]) for n in (0, 1, 3)), like=like)  # words 1 and 2
+    left = without_doubtful(like, gold, longer)[0]
+    assert not left[1, 2]
+    assert left[1, 1]
+    assert left[0, 1]
+    assert left[1, 3]
+    assert without_doubtful(like, gold, gold)[0, 1, 1]
+
+
+def doubted(episode: Episode) -> Episode:
+    """The episode, a free word of its first support and its first query sentence doubtful."""
+
+    def first(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
+        sentence, *rest = sentences
+        covered = {w for span in sentence.spans for w in range(span.start, span.end)}
+        free = next(w for w in range(len(sentence.words)) if w not in covered)
+        return (replace(sentence, doubtful=((free, free + 1),)), *rest)
+
+    return replace(episode, support=first(episode.support), query=first(episode.query))
+
+
 def test_nothing_is_learned_from_what_is_doubtful(tiny_model: SpanProto) -> None:
-    episode = synthetic.episode(0)
-    sentence = next(s for s in episode.support if len(s.words) > 2)
-    covered = {w for span in sentence.spans for w in range(span.start, span.end)}
-    free = next(w for w in range(len(sentence.words)) if w not in covered)
-    doubted = replace(sentence, doubtful=((free, free + 1),))
-    support = tuple(doubted if s is sentence else s for s in episode.support)
+    episode = doubted(synthetic.episode(0))
+    batch = tiny_model.batch([episode])
+    encoded = tiny_model.encode(batch)
+    seen = seen_cells(tiny_model, encoded, tiny_model.gold_matrix(encoded))
+    for row, sentence in ((0, episode.support[0]), (batch.query_start, episode.query[0])):
+        ((start, end),) = sentence.doubtful
+        assert encoded.cells[row, start, end - 1]
+        assert not seen.cells[row, start, end - 1]
+    unsure = in_no_span(batch, batch.support_spans, slice(None))
+    assert not unsure[0, episode.support[0].doubtful[0][0]]
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_losses_are_of_what_is_not_doubtful(tiny_model: SpanProto, weight: float) -> None:
+    tiny_model.config = replace(
+        tiny_model.config, objective=replace(tiny_model.config.objective, word_weight=weight)
+    )
+    whole = synthetic.episode(0)
     found = []
-    for given in (episode, replace(episode, support=support)):
-        batch = tiny_model.batch([given])
-        encoded = tiny_model.encode(batch)
-        scores = tiny_model.boundary_scores(encoded)
-        scores.retain_grad()
-        tiny_model.boundary_scores = lambda _, scores=scores: scores  # type: ignore[method-assign]
-        losses(tiny_model, batch, joint=False).span.backward()
-        del tiny_model.boundary_scores
-        assert scores.grad is not None
-        row = given.support.index(doubted if doubted in given.support else sentence)
-        found.append(scores.grad[row, free, free].item())
-    assert found[0] != 0
-    assert found[1] == 0
+    for episode in (whole, doubted(whole)):
+        batch = tiny_model.batch([episode])
+        support, query = (tiny_model.batch([episode], part) for part in ("support", "query"))
+        found.append(
+            (
+                losses(tiny_model, batch, word_weight=weight),
+                held_out_losses(tiny_model, support, query),
+            )
+        )
+    for without, with_doubts in zip(*found, strict=True):
+        assert with_doubts.span < without.span
+        assert (with_doubts.word == without.word) == (weight == 0)
 
 
 def run_on(folder: Path, encoder: Path, sentences: list[Sentence], steps: int) -> dict[str, Any]:
@@ -143,6 +204,30 @@ def test_doubts_are_written_by_the_command_line(tmp_path: Path, tiny_encoder: Pa
     assert not output.exists()
 
 
+def test_a_run_that_validates_on_another_format_can_be_asked(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
+    run = run_on(tmp_path, tiny_encoder, synthetic.corpus(0, 40), steps=1)
+    write_episodes(tmp_path / "valid.jsonl", [synthetic.episode(0)], "token-episodes")
+    run["data"]["valid"] = ["valid.jsonl"]
+    assert len(doubts_of_run(RunConfig.of(run), 0.5)) == 40
+
+
+def test_what_is_wrong_with_the_output_is_known_before_the_training(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
+    run = run_on(tmp_path, tiny_encoder, synthetic.corpus(0, 40), steps=1)
+    config = tmp_path / "run.yaml"
+    config.write_text(json.dumps(run))
+    for output, form in (
+        ("d.json", "label-studio"),
+        ("d.json", "nonsense"),
+        ("run.yaml/d", "conll"),
+    ):
+        refused(spanproto("data", "doubts", config, "--to", form, "-o", tmp_path / output))
+    assert not (tmp_path / "run").exists()
+
+
 def test_what_cannot_be_halved_or_asked_is_refused(tmp_path: Path) -> None:
     write_sentences(tmp_path / "few.json", [Sentence(("a",), (Span(0, 1, "x"),))], "token-json")
     data = DataConfig(train=["few.json"], root=str(tmp_path))
@@ -151,6 +236,12 @@ def test_what_cannot_be_halved_or_asked_is_refused(tmp_path: Path) -> None:
         doubts_of_run(run, 0.05)
     with pytest.raises(ConfigError, match="no probability"):
         doubts_of_run(run, 1.5)
+    mixed = replace(run, data=replace(data, mixed=True))
+    with pytest.raises(ConfigError, match="may be labelled in another"):
+        doubts_of_run(mixed, 0.05)
+    write_episodes(tmp_path / "few.jsonl", [synthetic.episode(0)], "token-episodes")
+    with pytest.raises(ConfigError, match="holds episodes"):
+        doubts_of_run(replace(run, data=replace(data, train=["few.jsonl"])), 0.05)
     with pytest.raises(ConfigError, match="no span extractor"):
         doubts_of_run(RunConfig.of({"method": "protobert"}), 0.05)
     assert not (tmp_path / "run").exists()

@@ -22,14 +22,23 @@ def doubts(
     ] = None,
 ) -> None:
     """Train on either half of the training sentences; write what each finds in the other half."""
+    from collections.abc import Iterator
+
     from spanproto.config import apply_overrides, read_yaml
     from spanproto.data.formats import format_for_name, write_sentences
+    from spanproto.data.types import Sentence
     from spanproto.training.cross_fitting import doubts_of_run
     from spanproto.training.settings import RunConfig
 
     form = to or format_for_name(output, "sentences")
     run = RunConfig.of(apply_overrides(read_yaml(config), settings or []))
-    found = doubts_of_run(run, least)
-    write_sentences(output, found, form)
-    number = sum(len(sentence.spans) for sentence in found)
-    typer.echo(f"{output}: {number} doubtful spans in {len(found)} sentences")
+    numbers: list[int] = []
+
+    def found() -> Iterator[Sentence]:
+        """Trains once the output is open: what is wrong with that is to be known before."""
+        for sentence in doubts_of_run(run, least):
+            numbers.append(len(sentence.spans))
+            yield sentence
+
+    write_sentences(output, found(), form)
+    typer.echo(f"{output}: {sum(numbers)} doubtful spans in {len(numbers)} sentences")

@@ -29,7 +29,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-data_app = typer.Typer(help="Look at data files.", no_args_is_help=True, rich_markup_mode=None)
+data_app = typer.Typer(
+    help="Look at data files, and for what they leave out.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 app.command()(fit)
 app.command()(predict)
 app.command()(explain)

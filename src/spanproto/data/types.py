@@ -22,7 +22,8 @@ class Sentence:
 
     `others` are entities of none of the types in question, as half-open ranges of words: a model
     may learn from them where entities are, and must not give them one of its types. What is
-    `doubtful` may be an entity that nobody labelled: no model learns from it that it is none.
+    `doubtful`, of training data, may be an entity that nobody labelled: a span extractor does not
+    learn from it that it is none.
 
     `text` and `offsets` are set when the sentence came from running text: `offsets[i]` is the
     half-open range of characters of `text` that word `i` covers.

@@ -71,6 +71,8 @@ class Method(nn.Module, ABC):
     """Whether fine-tuning to the support set is part of the method, asked for or not."""
     adaptation_defaults: ClassVar[Mapping[str, Any]] = {}
     """Settings of the adaptation that suit the method."""
+    heeds_doubts: ClassVar[bool] = False
+    """Whether it learns nothing from what `data.doubtful` names."""
     weights_of: ClassVar[frozenset[str]] = frozenset()
     """Other methods that train the same weights."""
 

@@ -5,6 +5,7 @@ other half it takes something for an entity that nobody labelled. One that had s
 have learned that there is nothing more in it.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +38,18 @@ def doubts_of_run(run: RunConfig, least: float) -> list[Sentence]:
         raise ConfigError(f"{run.method} has no span extractor to ask; give a run of spanproto")
     if not 0 < least < 1:
         raise ConfigError(f"least={least} is no probability; give one between 0 and 1, as 0.05")
-    sentences = list(TrainingData(run.data).sentences())
+    if run.data.mixed or len(run.data.train) != 1:
+        raise ConfigError(
+            "what one corpus leaves unlabelled may be labelled in another; name one file as "
+            "data.train, with data.mixed=false"
+        )
+    data = TrainingData(run.data)
+    if data.given_episodes:
+        raise ConfigError(
+            f"{run.data.train[0]}: holds episodes, in which the labels of a sentence are those of "
+            "some types; give labelled sentences"
+        )
+    sentences = list(data.sentences())
     if len(sentences) < 4:
         raise DataError(f"{len(sentences)} training sentences cannot be halved; give more")
     found: dict[int, Sentence] = {}
@@ -52,14 +64,18 @@ def doubts_of_run(run: RunConfig, least: float) -> list[Sentence]:
 
 
 def _train_half(run: RunConfig, number: int, sentences: Sequence[Sentence]) -> Path:
-    """The model of a run with these sentences alone."""
-    folder = Path(run.training.output) / f"half-{number}"
+    """The model of a run with these sentences alone; one that was stopped goes on.
+
+    It is only asked, so that nothing validates it.
+    """
+    known = hashlib.sha256(repr(sentences).encode()).hexdigest()[:8]
+    folder = Path(run.training.output) / f"half-{number}-{known}"
     folder.mkdir(parents=True, exist_ok=True)
     file = folder.resolve() / "sentences.json"
     write_sentences(file, sentences, "token-json")
-    data = replace(run.data, train=[str(file)], format="token-json", skip_rare=True)
+    data = replace(run.data, train=[str(file)], valid=[], format="token-json", skip_rare=True)
     training = replace(run.training, output=str(folder))
-    return train(replace(run, data=data, training=training), restart=True)
+    return train(replace(run, data=data, training=training))
 
 
 @torch.inference_mode()

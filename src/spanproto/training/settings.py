@@ -112,6 +112,11 @@ class RunConfig:
             f"the model settings of {self.method} are a {expected.__name__}, not a "
             f"{type(self.model).__name__}",
         )
+        require(
+            not self.data.doubtful or method_named(self.method).heeds_doubts,
+            f"{self.method} learns from all words of a sentence; drop data.doubtful, which is for "
+            "spanproto",
+        )
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> "RunConfig":

@@ -78,9 +78,24 @@ class TrainingData:
         else:
             self._corpora = [read_sentences(name, config.format) for name in config.train_files]
         if config.doubtful:
-            doubts = Doubts.read(config.doubtful_files)
-            self._corpora = [[doubts.on(s) for s in corpus] for corpus in self._corpora]
-            self._episodes = [doubts.on_episode(episode) for episode in self._episodes]
+            self._doubt(Doubts.read(config.doubtful_files))
+
+    def _doubt(self, doubts: Doubts) -> None:
+        """Say of each sentence what it may leave unlabelled."""
+        in_episodes = (s for e in self._episodes for part in (e.support, e.query) for s in part)
+        if not any(s.words in doubts.ranges for s in chain(*self._corpora, in_episodes)):
+            raise DataError(
+                f"{', '.join(self.config.doubtful_files)}: none of its sentences is one of "
+                "data.train, word by word; give doubts on the training sentences, or drop "
+                "data.doubtful"
+            )
+        self._corpora = [[doubts.on(s) for s in corpus] for corpus in self._corpora]
+        self._episodes = [doubts.on_episode(episode) for episode in self._episodes]
+
+    @property
+    def given_episodes(self) -> bool:
+        """Whether the files hold episodes that are trained on as they are."""
+        return bool(self._episodes)
 
     def episodes(self, seed: int) -> Source[Episode]:
         """The episodes to train on."""
