@@ -47,6 +47,7 @@ SETTINGS = {
             "anchor_share": 0.5,
             "prototype_share": 0.3,
             "spread": 5.0,
+            "spelled_out": True,
         },
         {**PAIRED_TRAINING, "weight_decay": 0.01},
         {},
