@@ -82,8 +82,8 @@ class TrainingData:
 
     def _doubt(self, doubts: Doubts) -> None:
         """Say of each sentence what it may leave unlabelled."""
-        in_episodes = (s for e in self._episodes for part in (e.support, e.query) for s in part)
-        if not any(s.words in doubts.ranges for s in chain(*self._corpora, in_episodes)):
+        given = chain(*self._corpora, self._in_episodes())
+        if not any(sentence.words in doubts.ranges for sentence in given):
             raise DataError(
                 f"{', '.join(self.config.doubtful_files)}: none of its sentences is one of "
                 "data.train, word by word; give doubts on the training sentences, or drop "
@@ -91,6 +91,11 @@ class TrainingData:
             )
         self._corpora = [[doubts.on(s) for s in corpus] for corpus in self._corpora]
         self._episodes = [doubts.on_episode(episode) for episode in self._episodes]
+
+    def _in_episodes(self) -> Iterator[Sentence]:
+        """The sentences of the given episodes, as often as they are there."""
+        for episode in self._episodes:
+            yield from (*episode.support, *episode.query)
 
     @property
     def given_episodes(self) -> bool:
@@ -111,9 +116,8 @@ class TrainingData:
         sentences = list(chain.from_iterable(self._corpora))
         if self.config.train_types is not None:
             sentences = sentences_of_split(sentences, read_types(self.config.train_types))
-        in_episodes = (s for e in self._episodes for part in (e.support, e.query) for s in part)
         seen: set[tuple[str, ...]] = set()
-        for sentence in chain(sentences, in_episodes):
+        for sentence in chain(sentences, self._in_episodes()):
             if sentence.words not in seen:
                 seen.add(sentence.words)
                 yield sentence
