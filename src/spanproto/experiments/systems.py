@@ -212,7 +212,6 @@ _FOR_FIVE_SHOTS: dict[str, dict[str, dict[str, Any]]] = {
         "l-tapnet-cdt": {"steps": 400, "episodes_per_step": 1},
     },
 }
-_AS_MEASURED = {"l-tapnet-cdt": {"spelled_out": False}}  # PER and LOC were read as they stand
 _SAME_WEIGHTS = {"protobert": ("nnshot", "structshot")}  # scored with the weights of the first
 _CONFIGURED = {("structshot", "inter-5w5"): ("temperature=0.318",)}  # its authors' for a column
 _ADAPTATION: dict[str, dict[str, Any]] = {
@@ -252,11 +251,7 @@ def baseline_cells(column: str, seed: int, *also: str) -> list[Cell]:
             method,
             column,
             seed,
-            {
-                "method": method,
-                "model": _AS_MEASURED.get(method, {}),
-                "training": _schedule(method, column),
-            },
+            {"method": method, "training": _schedule(method, column)},
             tuple(
                 Scoring(
                     name,

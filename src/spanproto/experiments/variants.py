@@ -79,10 +79,10 @@ VARIANTS: dict[str, Variant] = {
         training={"episodes_per_step": 4},
         columns=_ACROSS_DOMAINS,
     ),
-    "l-tapnet-cdt-written": Variant(
+    "l-tapnet-cdt-as-they-stand": Variant(
         "l-tapnet-cdt",
-        "L-TapNet+CDT, types' names written out",
-        {"spelled_out": True},
+        "L-TapNet+CDT, types' names as they stand in the data",
+        {"spelled_out": False},
         columns=_ACROSS_DOMAINS,
     ),
     "token-classifier-tables": Variant("token-classifier", "token classifier, as in the tables"),
