@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help run test lint docs tables paper-quick model results-transfer clean data-given
-.PHONY: results-crossdomain results-fewnerd results-baselines results-choices doubts
+.PHONY: results-crossdomain results-fewnerd results-baselines results-choices doubts partly-labelled
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
@@ -60,21 +60,27 @@ results-crossdomain: data-given $(VENV)/ready  ## SpanProto on the cross-domain 
 	$(FILL) crossdomain $(GIVEN) -o $(RESULTS)/crossdomain
 	$(BIN)/python benchmarks/spanproto_tables.py $(RESULTS)
 
-# What INTER's training sentences may leave unlabelled: its entities of other types have no labels.
+# INTER's training sentences leave entities of other types unlabelled.
+COMPLETE = $(DATA)/fewnerd/all66/all.txt
+PARTLY = $(DATA)/fewnerd/inter/partly-labelled.json
+partly-labelled: data-given $(VENV)/ready  ## which of INTER's training sentences leave entities unlabelled; as above
+	test -f $(PARTLY) || $(BIN)/python benchmarks/partly_labelled.py \
+	  $(DATA)/fewnerd/inter/train-reduced.txt $(COMPLETE) -o $(PARTLY)
+
 DOUBTS = $(DATA)/fewnerd/inter/doubts.json
-doubts: data-given $(VENV)/ready  ## what INTER's training sentences may leave unlabelled; as above
+doubts: data-given $(VENV)/ready  ## what a model takes for unlabelled in them; as above
 	test -f $(DOUBTS) || $(BIN)/spanproto data doubts configs/fewnerd.yaml data.root=$(DATA) \
 	  model.encoder.name=$(ENCODER) model.encoder.case=true model.extractor.neighbours=true \
 	  model.objective.word_weight=1 model.objective.joint_weight=0 training.output=runs/doubts \
 	  -o $(DOUBTS)
 	$(BIN)/python benchmarks/doubts.py $(DATA)/fewnerd/inter/train-reduced.txt $(DOUBTS) \
-	  $(DATA)/fewnerd/all66/all.txt -o $(RESULTS)/doubts.json
+	  $(COMPLETE) -o $(RESULTS)/doubts.json
 
-results-fewnerd: doubts  ## SpanProto on Few-NERD; as above
+results-fewnerd: partly-labelled  ## SpanProto on Few-NERD; as above
 	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd
 	$(BIN)/python benchmarks/spanproto_tables.py $(RESULTS)
 
-results-baselines: doubts  ## every system of results/systems.md; as above
+results-baselines: partly-labelled  ## every system of results/systems.md; as above
 	$(FILL) baselines $(GIVEN) -o $(RESULTS)/baselines
 	$(FILL) crossdomain $(GIVEN) -o $(RESULTS)/crossdomain --only .12,-1.21,-1.42
 	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd --only inter-5w1.12,inter-5w5.12
@@ -93,7 +99,7 @@ results-adaptation: data-given $(VENV)/ready  ## support sets side by side again
 	done
 	$(BIN)/python benchmarks/rejection.py draw $(RESULTS)/rejection*.json
 
-results-choices: doubts  ## what each setting of SpanProto is worth; as above
+results-choices: partly-labelled doubts  ## what each setting of SpanProto is worth; as above
 	$(FILL) choices $(GIVEN) -o $(RESULTS)/choices
 	$(BIN)/python benchmarks/choices.py
 

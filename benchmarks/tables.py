@@ -204,7 +204,7 @@ sentences, take {doubts["doubtful"]:,} spans for entities in the other half that
 {doubts["exact"] / doubts["doubtful"]:.0%} of these are such entities to the word, and
 {doubts["touched"] / doubts["unlabelled"]:.0%} of such entities share a word with one. Labels of
 these types are looked at for this count alone. Made with `spanproto data doubts`, as
-`make results-fewnerd` does; counted with `benchmarks/doubts.py`
+`make doubts` does; counted with `benchmarks/doubts.py`
 ({origin(doubts["provenance"])}).
 """
 

@@ -375,5 +375,5 @@ def test_doubts_that_are_not_there_are_missed_before_anything_is_trained(tmp_pat
     for name in (*column.data["train"], *column.validation["valid"], column.test_file):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    with pytest.raises(DataError, match="spanproto data doubts"):
+    with pytest.raises(DataError, match="make partly-labelled"):
         require_inputs(Grid(tmp_path, "none", tmp_path / "out"), [(column, cell)])

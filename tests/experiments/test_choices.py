@@ -85,11 +85,15 @@ def test_one_of_the_last_choices_is_spanproto_with_words(name: str, last: str) -
 
 def test_what_doubts_are_worth_is_a_choice_where_sentences_leave_entities_unlabelled() -> None:
     cells = {own.cell.system: own.cell for own in choice_cells("inter-5w1", 12)}
-    with_doubts, without = cells["final-doubts"], cells["final"]
-    assert with_doubts.doubtful == words_cell("inter-5w1", 12).doubtful != []
-    (scored,) = with_doubts.scorings
-    assert replace(scored, name="final") == without.scoring("final")
-    assert "final-doubts" not in [own.cell.system for own in choice_cells("news-1", 12)]
+    found, told, without = (cells[name] for name in ("final-doubts", "final-partly", "final"))
+    assert told.doubtful == words_cell("inter-5w1", 12).doubtful
+    assert len({*told.doubtful, *found.doubtful}) == 2
+    assert without.doubtful == []
+    across = [own.cell.system for own in choice_cells("news-1", 12)]
+    for cell in (found, told):
+        (scored,) = cell.scorings
+        assert replace(scored, name="final") == without.scoring("final")
+        assert cell.system not in across
 
 
 def test_letter_case_is_a_choice_where_there_is_any() -> None:
@@ -99,7 +103,8 @@ def test_letter_case_is_a_choice_where_there_is_any() -> None:
             for own in choice_cells(name, 12)
             if own.cell.run["model"].get("encoder", {}).get("case")
         ]
-        final = ["final", "final-doubts", "final-names-quarter", "final-names-half"]
+        final = ["final", "final-doubts", "final-partly"]
+        final += ["final-names-quarter", "final-names-half"]
         assert reading == ([] if name == "news-1" else ["tables-words-case", *final])
 
 

@@ -19,7 +19,7 @@ def changed(name: str, cell: Cell) -> dict[str, object]:
         key: value
         for part in ("model", "training")
         for key, value in cell.run[part].items()
-        if own[part].get(key) != value
+        if own.get(part, {}).get(key) != value
     }
     method = {"method": cell.run["method"]} if cell.run["method"] != own["method"] else {}
     return {**method, **settings}

@@ -16,7 +16,7 @@ from spanproto.experiments.systems import (
     ALL_LAYERS,
     EVIDENCE_BEYOND,
     FAINT_TOO,
-    INTER_DOUBTS,
+    INTER_PARTLY,
     VALIDATED,
     by_shots,
     spanproto_cell,
@@ -216,8 +216,13 @@ FINAL = {  # of SpanProto with words
         "tuned, and a type the likelier, the more examples it has, by the root of their number"
     ),
     "final-doubts": Choice(
-        "tuned, and nothing learned from what training sentences may leave unlabelled",
-        data={"doubtful": [INTER_DOUBTS]},
+        "tuned, and nothing learned from what the model itself takes for unlabelled entities",
+        data={"doubtful": ["fewnerd/inter/doubts.json"]},  # made by `spanproto data doubts`
+        protocol="fewnerd",
+    ),
+    "final-partly": Choice(
+        "tuned, told which training sentences leave entities unlabelled: no negatives in these",
+        data={"doubtful": [INTER_PARTLY]},
         protocol="fewnerd",
     ),
     "final-named": Choice(

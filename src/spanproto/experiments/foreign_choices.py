@@ -41,7 +41,13 @@ FOREIGN_DOMAINS: Mapping[str, Domain] = {
     },
     "flat-genia": Domain("GENIA, its outermost mentions", "genia-nested/genia.dev.json"),
 }
-FOREIGN_TITLES = {"foreign-all": "all", "foreign-fewer": "fewer", "foreign-shots": "by examples"}
+FOREIGN_TITLES = {
+    "foreign-all": "all",
+    "foreign-fewer": "fewer",
+    "foreign-shots": "by examples",
+    "foreign-longer": "longer",
+}
+LONGER = 1.6  # times the steps of fine-tuning
 
 
 def foreign_column(like: str, domain: str) -> DomainColumn:
@@ -63,7 +69,7 @@ def foreign_cells(seed: int) -> list[OwnCell]:
     """A cell for each training, which serves all domains.
 
     The decision is fitted to all evidence, and to what it has in the tables; with the latter, types
-    are also taken to be the likelier, the more examples they have.
+    are also taken to be the likelier, the more examples they have, and it is fine-tuned longer.
     """
     cells = []
     for like in FOREIGN_AS_FOR:
@@ -71,10 +77,15 @@ def foreign_cells(seed: int) -> list[OwnCell]:
         fewer = replace(words.scoring("words-adapted"), name="foreign-fewer")
         evidence = ALL_EVIDENCE[COLUMNS[like].protocol]
         everything = replace(fewer, name="foreign-all", evidence=evidence)
+        assert fewer.adaptation is not None
+        steps = round(LONGER * fewer.adaptation["steps"])
+        longer = replace(
+            fewer, name="foreign-longer", adaptation={**fewer.adaptation, "steps": steps}
+        )
         cell = replace(
             words,
             system="foreign",
-            scorings=(everything, fewer, by_shots(fewer, "foreign-shots")),
+            scorings=(everything, fewer, by_shots(fewer, "foreign-shots"), longer),
         )
         columns = [foreign_column(like, domain) for domain in FOREIGN_DOMAINS]
         cells.append(OwnCell.serving(columns, cell))

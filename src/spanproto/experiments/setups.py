@@ -63,7 +63,7 @@ def require_inputs(grid: "Grid", cells: Iterable[tuple["Column", "Cell"]]) -> No
             if not (grid.data / name).exists():
                 raise DataError(
                     f"{grid.data / name}: no such file, which {cell.system} needs for "
-                    f"{column.name}; make it with `spanproto data doubts`, as the Makefile does"
+                    f"{column.name}; `make partly-labelled` or `make doubts` writes it"
                 )
     if wanted:
         require_encoder(grid.encoder)
@@ -132,7 +132,10 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
     if model is not None:
         named = cell.run.get("model", {}).get("encoder", {}).get("name", grid.encoder)
         yield _encoders(content, named)
-        trained = (model["origin"] or {}).get("training_config", {})
+        origin = model["origin"] or {}
+        doubtful = origin.get("data_config", {}).get("doubtful", [])
+        yield Compared("data.doubtful", doubtful, cell.doubtful)
+        trained = origin.get("training_config", {})
         wanted = cell.run.get("training", {})
         for key in sorted(wanted.keys() & trained.keys()):
             yield Compared(f"training.{key}", trained[key], wanted[key])

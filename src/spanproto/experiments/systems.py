@@ -42,7 +42,7 @@ _EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
     "crossdomain": ("boundary", "type"),
     "fewnerd": None,
 }
-INTER_DOUBTS = "fewnerd/inter/doubts.json"  # made by `spanproto data doubts`
+INTER_PARTLY = "fewnerd/inter/partly-labelled.json"  # made by benchmarks/partly_labelled.py
 PAPERS_DECISION = "theta-0.50"
 _OWN_SCHEDULE = {"steps": 500, "episodes_per_step": 4, "learning_rate": 5e-5}
 
@@ -125,8 +125,8 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
     The score of a span is corrected by those around it, and the pretrained encoder is asked what
     spans mean. Across domains it has the lower layers of the encoder alone, and all of them are
     fine-tuned; on Few-NERD it reads the letter case of words, its decision weighs what single words
-    are taken for, what the training sentences of INTER may leave unlabelled is not learned from,
-    and it is also scored knowing the names of the types, or that they are even in a query set.
+    are taken for, of training sentences of INTER that leave entities unlabelled it learns nothing to
+    be no entity, and it is also scored knowing the names of the types, or that they are even in a query set.
     """
     cell = spanproto_cell(column, seed, *also)
     protocol = COLUMNS[column].protocol
@@ -150,7 +150,7 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
     if protocol == "fewnerd":
         adapted = scorings[-1]
         scorings += [told_names(adapted, "words-named"), told_even(adapted, "words-even")]
-    data = {"doubtful": [INTER_DOUBTS]} if column in INTER else {}
+    data = {"doubtful": [INTER_PARTLY]} if column in INTER else {}
     return cell.retrained("words", model, {}, scorings, data)
 
 
