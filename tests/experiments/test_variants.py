@@ -51,7 +51,7 @@ def test_one_thing_is_changed_at_a_time() -> None:
         "l-tapnet-cdt-no-names": {"anchor_share": 1.0},
         "l-tapnet-cdt-prototypes": {"prototype_share": 0.7},
         "l-tapnet-cdt-batch": {"episodes_per_step": 4},
-        "l-tapnet-cdt-written": {"spelled_out": True},
+        "l-tapnet-cdt-as-they-stand": {"spelled_out": False},
         "token-classifier-tables": {},
         "token-classifier-defaults": {},
         "token-classifier-top": {},
