@@ -14,6 +14,7 @@ from spanproto.experiments.foreign_choices import (
     FOREIGN_DOMAINS,
     FOREIGN_EPISODES,
     FOREIGN_TITLES,
+    LONGER,
     foreign_column,
 )
 from spanproto.experiments.systems import SEEDS
@@ -121,7 +122,8 @@ What the decision of SpanProto with words should weigh where it is not fitted: F
 {FOREIGN_EPISODES} episodes of all types of a domain, trained as for Wiki, decision fitted on
 OntoNotes. Either to all evidence (boundary, type, what spans mean, what the words say, and the
 boundary before fine-tuning), or to fewer, as in the tables: without the last two. *By examples* is
-the latter, and a type the likelier, the more examples it has, by the root of their number.
+the latter, and a type the likelier, the more examples it has, by the root of their number; *longer*
+is the latter, fine-tuned for {LONGER:g} times the steps.
 
 {foreign_table(RESULTS).to_markdown()}
 

@@ -17,7 +17,11 @@ from spanproto.paper.scores import F1, Scores
 
 FOLDER = "given-up"
 COLUMNS = tuple(column for columns in BENCHMARKS.values() for column in columns)
-FORMS = {"3cb3048": "in its first form", "ed13c6b": "in its second form"}  # of that with words
+FORMS = {  # of SpanProto with words
+    "3cb3048": "in its first form",
+    "ed13c6b": "in its second form",
+    "f265e0a": "with doubts of its own",
+}
 
 
 class GivenUp(NamedTuple):
@@ -64,6 +68,8 @@ def _entry(scores: Scores, column: str, several: list[GivenUp]) -> str:
 def _scores_of(scores: Scores, column: str) -> Iterator[GivenUp]:
     for path in sorted((scores.results / FOLDER / column).glob("*.json")):
         scoring, seed, commit = path.name.removesuffix(".json").rsplit(".", 2)
+        if scoring not in SYSTEMS:
+            continue
         content = scores.load(path)
         setting = FORMS.get(commit) if scoring.startswith("words") else _setting(content)
         yield GivenUp(scoring, int(seed), setting or commit, content["micro"]["f1"])
@@ -76,4 +82,7 @@ def _setting(content: dict[str, Any]) -> str:
     parts = [f"{training['steps']} steps", shown_rate(training["learning_rate"])]
     if content["scoring"] == "structshot":
         parts.append(f"temperature {heat:g}")
+    written_out = content["model"]["config"].get("spelled_out", False)
+    if content["scoring"] == "l-tapnet-cdt" and not written_out:
+        parts.append("names as they stand")
     return ", ".join(parts)

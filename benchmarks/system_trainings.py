@@ -29,7 +29,6 @@ TRAINED = {
 }
 SCHEDULED = ("news-1", "news-5", "inter-5w1", "inter-5w5")  # one of each schedule
 ACROSS_DOMAINS, ON_FEWNERD = VALIDATED
-NAMED = "l-tapnet-cdt"  # what reads the names of types
 DASH = "\N{EN DASH}"
 JUDGED_ON = {ACROSS_DOMAINS: "OntoNotes", ON_FEWNERD: "Few-NERD's dev types"}
 
@@ -112,17 +111,6 @@ def tuning_table(scores: Scores) -> Table:
         if any(tuned):
             rows.append((title, [NOT_RUN if one is None else one for one in tuned]))
     return Table(("", *map(column_title, SCHEDULED)), rows)
-
-
-def names_as_they_stand(scores: Scores) -> str:
-    """A sentence on L-TapNet+CDT, as long as it was measured with names not written out."""
-    contents = [content for column in SCHEDULED for content in scores.read(column, NAMED)]
-    if all(content["model"]["config"].get("spelled_out", False) for content in contents):
-        return ""
-    return (
-        f"But {TITLES[NAMED]} was measured with the names of types as the data have them, `PER`,\n"
-        "where its authors write them out, as it now does by default.\n"
-    )
 
 
 def validation_episodes(scores: Scores) -> str:

@@ -13,7 +13,6 @@ from system_given_up import given_up_table
 from system_trainings import (
     flat_by_half,
     length_table,
-    names_as_they_stand,
     repeats,
     schedule_table,
     tuning_table,
@@ -54,9 +53,8 @@ over three seeds, and the spread their standard deviation. Few-NERD episodes are
 (500 a column) and 13 % of its training sentences are at hand. No system is handed gold spans.
 
 They do not share how much was tried. The lengths and rates of the others were chosen among a few on
-validation data, and their other settings are their authors'.
-{names_as_they_stand(scores)}Of SpanProto {settings_tried(results)} settings were tried on that
-data (`choices.md`). A *fitted* decision has seen the labels of 32
+validation data, and their other settings are their authors'. Of SpanProto {settings_tried(results)}
+settings were tried on that data (`choices.md`). A *fitted* decision has seen the labels of 32
 validation episodes (with words, on Few-NERD, of 96), which no other system has. *SpanProto* itself
 is not the paper's to the letter: its threshold is 0.5, nothing is rejected by the margin, the
 extractor learns from query sentences, too, and sees 30 % of the spans apart from entities.
@@ -67,8 +65,9 @@ on Few-NERD than the fine-tuning itself (`choices.md`). *With words* goes beyond
 what no other system was tried with: what single words are is learned, too, and on Few-NERD weighed;
 a span's score is corrected by those around it; the pretrained encoder is asked what spans mean;
 across domains the encoder has its first 8 of 12 layers alone; and on Few-NERD the letter case of
-words is read, which the encoder's tokenizer hides from all others, and nothing is learned from what
-the training sentences of INTER may leave unlabelled.
+words is read, which the encoder's tokenizer hides from all others, and on INTER it is told which
+half of the training sentences leave entities of dev and test types unlabelled, and takes nothing in
+these for none; the others take what has no label for none.
 {reference_gains(scores)}
 Some test episodes had been scored before, under settings [given up](#given-up) for what did better
 on validation data. The cells come from several commits, between which batches were packed in

@@ -66,7 +66,7 @@ def test_spanproto_with_words_weighs_all_evidence_or_fewer_by_the_same_copies() 
         assert everything == replace(fewer, name="foreign-all", evidence=everything.evidence)
         assert set(everything.evidence or ()) - set(fewer.evidence or ()) == {"words", "before"}
         assert by_number == by_shots(fewer, "foreign-shots") != fewer
-        assert fewer.adaptation and longer.adaptation
+        assert fewer.adaptation is not None
         steps = {"wiki-1": 96, "wiki-5": 160}[like]
         assert longer.adaptation == {**fewer.adaptation, "steps": steps}
         assert together(own.cell.scorings) == [[everything, fewer, by_number], [longer]]

@@ -125,8 +125,9 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
     The score of a span is corrected by those around it, and the pretrained encoder is asked what
     spans mean. Across domains it has the lower layers of the encoder alone, and all of them are
     fine-tuned; on Few-NERD it reads the letter case of words, its decision weighs what single words
-    are taken for, of training sentences of INTER that leave entities unlabelled it learns nothing to
-    be no entity, and it is also scored knowing the names of the types, or that they are even in a query set.
+    are taken for, and nothing is taken for none in those training sentences of INTER that leave
+    entities unlabelled; there it is also scored knowing the names of the types, or that they are
+    even in a query set.
     """
     cell = spanproto_cell(column, seed, *also)
     protocol = COLUMNS[column].protocol
