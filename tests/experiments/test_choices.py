@@ -104,6 +104,7 @@ def test_letter_case_is_a_choice_where_there_is_any() -> None:
             if own.cell.run["model"].get("encoder", {}).get("case")
         ]
         final = ["final", "final-doubts", "final-partly"]
+        final += ["final-partly-all-negatives", "final-partly-longer"]
         final += ["final-names-quarter", "final-names-half"]
         assert reading == ([] if name == "news-1" else ["tables-words-case", *final])
 

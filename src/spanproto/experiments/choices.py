@@ -225,6 +225,18 @@ FINAL = {  # of SpanProto with words
         data={"doubtful": [INTER_PARTLY]},
         protocol="fewnerd",
     ),
+    "final-partly-all-negatives": Choice(
+        "and every span of the others a negative",
+        {"objective": {"negatives": 1.0}},
+        data={"doubtful": [INTER_PARTLY]},
+        protocol="fewnerd",
+    ),
+    "final-partly-longer": Choice(
+        "or a third of them, trained for twice as long",
+        training={"steps": 1000},
+        data={"doubtful": [INTER_PARTLY]},
+        protocol="fewnerd",
+    ),
     "final-named": Choice(
         "SpanProto with words, the pretrained encoder asked what the types' names mean, too",
         informed=True,
@@ -330,7 +342,7 @@ def _final(name: str, seed: int, column: Column) -> list[Cell]:
     cell = cell.retrained("final", {}, {}, scorings, {"doubtful": []})
     cell = replace(cell, column=column.name)
     others = [
-        cell.retrained(key, choice.model, {}, [replace(chosen, name=key)], choice.data)
+        cell.retrained(key, choice.model, choice.training, [replace(chosen, name=key)], choice.data)
         for key, choice in FINAL.items()
         if choice.trains and choice.protocol in (None, protocol)
     ]
