@@ -101,7 +101,7 @@ results-adaptation: data-given $(VENV)/ready  ## support sets side by side again
 
 results-choices: partly-labelled doubts  ## what each setting of SpanProto is worth; as above
 	$(FILL) choices $(GIVEN) -o $(RESULTS)/choices
-	$(BIN)/python benchmarks/choices.py
+	$(BIN)/python benchmarks/choices.py $(RESULTS)
 
 clean:  ## remove what the other targets have made
 	rm -rf $(VENV) site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,9 +1,11 @@
-"""Writes results/choices.md, what each choice is worth: python benchmarks/choices.py"""
+"""Writes results/choices.md, what each choice is worth: python benchmarks/choices.py [RESULTS]"""
 
 import json
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from spanproto.data.files import atomic_writer
 from spanproto.experiments.choices import CHOSEN_ON, FIRST, KNOWN, TITLES
@@ -91,9 +93,9 @@ def foreign_f1(results: Path, like: str, domain: str, choice: str) -> float | No
     return None if found is None else float(found["micro"]["f1"])
 
 
-def page() -> str:
+def page(results: Path = RESULTS) -> str:
     """The whole page."""
-    known = [measured(RESULTS, column, FIRST) for column in CHOSEN_ON]
+    known = [measured(results, column, FIRST) for column in CHOSEN_ON]
     counts = [str(content["episodes"]) for content in known if content is not None]
     errors = [f"{standard_error(content):.1f}" for content in known if content is not None]
     return f"""# What each choice is worth
@@ -105,18 +107,18 @@ MPNet-base; the standard error over the episodes is about {" and ".join(errors)}
 fitted on 32 more validation episodes. Of OntoNotes there are no other episodes in this benchmark:
 they validate for News, Wiki and Social, and are the test episodes of the OntoNotes column.
 
-{choices_table(RESULTS).to_markdown()}
+{choices_table(results).to_markdown()}
 
 With more information than the support set, and so not to be set beside the others, nor beside other
 systems: the names of the types, or how query sets are drawn.
 
-{choices_table(RESULTS, informed=True).to_markdown()}
+{choices_table(results, informed=True).to_markdown()}
 
 On a domain unlike these: episodes of five types drawn from GENIA, whose entities are nouns of every
 kind, with five examples of each type; trained as for Wiki 5-shot, decision fitted on OntoNotes. One
 part more in each row.
 
-{dense_table(RESULTS).to_markdown()}
+{dense_table(results).to_markdown()}
 
 What the decision of SpanProto with words should weigh where it is not fitted: F1 on
 {FOREIGN_EPISODES} episodes of all types of a domain, trained as for Wiki, decision fitted on
@@ -125,13 +127,19 @@ boundary before fine-tuning), or to fewer, as in the tables: without the last tw
 the latter, and a type the likelier, the more examples it has, by the root of their number; *longer*
 is the latter, fine-tuned for {LONGER:g} times the steps.
 
-{foreign_table(RESULTS).to_markdown()}
+{foreign_table(results).to_markdown()}
 
 `make results-choices` measures this; the files in `choices/` name the command, commit, seed, data
 and hardware.
 """
 
 
-if __name__ == "__main__" and any((RESULTS / "choices").glob("*/*.json")):
-    with atomic_writer(RESULTS / "choices.md") as stream:
-        stream.write(page())
+def main(results: Annotated[Path, typer.Argument(help="Folder of the scores.")] = RESULTS) -> None:
+    """Write the page beside the scores, if there are any."""
+    if any((results / "choices").glob("*/*.json")):
+        with atomic_writer(results / "choices.md") as stream:
+            stream.write(page(results))
+
+
+if __name__ == "__main__":
+    typer.run(main)

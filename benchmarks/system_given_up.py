@@ -83,6 +83,7 @@ def _setting(content: dict[str, Any]) -> str:
     if content["scoring"] == "structshot":
         parts.append(f"temperature {heat:g}")
     written_out = content["model"]["config"].get("spelled_out", False)
-    if content["scoring"] == "l-tapnet-cdt" and not written_out:
+    across_domains = content["protocol"] == "crossdomain"  # on Few-NERD the names are words
+    if content["scoring"] == "l-tapnet-cdt" and across_domains and not written_out:
         parts.append("names as they stand")
     return ", ".join(parts)

@@ -43,6 +43,7 @@ def score(f1: float, std: float = 10.0, episodes: int = 100, steps: int = 300) -
         "micro": {"f1": f1},
         "episode_f1": {"mean": f1, "std": std},
         "episodes": episodes,
+        "protocol": "crossdomain",
         "model": {"config": config, "origin": {"training_config": training}},
         "adaptation": None,
     }
@@ -64,6 +65,16 @@ def run(scores: Scores, system: str, by_column: dict[str, float], **rest: Any) -
 def judge(scores: Scores, column: str, scoring: str, f1: float, std: float = 10.0) -> None:
     path = scores.results / "schedules" / f"{column}-valid" / f"{scoring}.12.json"
     write(path, score(f1, std))
+
+
+def test_what_knows_more_of_the_training_sentences_is_marked(figures, scores: Scores) -> None:
+    for column, f1 in {"inter-5w1": 60.0, "inter-5w5": 70.0, "news-1": 50.0}.items():
+        write(scores.results / "fewnerd" / column / "words-adapted.12.json", score(f1))
+    found = Scores(scores.results)
+    assert figures.entry(found, "words-adapted", "inter-5w1") == "**60.00** ‡"
+    assert figures.entry(found, "words-adapted", "news-1") == "**50.00**"
+    shown = dict(figures.summary_table(found).rows)[figures.SYSTEMS["words-adapted"]]
+    assert shown == ["not run yet", "not run yet", "65.0 ‡"]
 
 
 def test_measured_figures_stand_beside_published_ones(figures, scores: Scores) -> None:

@@ -46,6 +46,7 @@ def test_one_thing_is_changed_at_a_time() -> None:
     assert {key: changed("news-1", cell) for key, cell in cells.items()} == {
         "protobert-tables": {},
         "nnshot-own-loss": {"method": "nnshot"},
+        "container-2880": {"steps": 2880},
         "l-tapnet-cdt-tables": {},
         "l-tapnet-cdt-alone": {"pairwise": False},
         "l-tapnet-cdt-no-names": {"anchor_share": 1.0},

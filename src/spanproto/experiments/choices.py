@@ -221,7 +221,7 @@ FINAL = {  # of SpanProto with words
         protocol="fewnerd",
     ),
     "final-partly": Choice(
-        "tuned, told which training sentences leave entities unlabelled: no negatives in these",
+        "tuned, told which training sentences leave entities unlabelled: hardly a negative there",
         data={"doubtful": [INTER_PARTLY]},
         protocol="fewnerd",
     ),

@@ -52,6 +52,12 @@ VARIANTS: dict[str, Variant] = {
         method="nnshot",
         also={"structshot": "StructShot, with these weights"},
     ),
+    "container-2880": Variant(
+        "container",
+        "CONTaiNER, four times the steps",
+        training={"steps": 2880},
+        columns=(VALIDATED[0],),
+    ),
     "l-tapnet-cdt-tables": Variant(
         "l-tapnet-cdt", "L-TapNet+CDT, as in the tables", columns=_ACROSS_DOMAINS
     ),
