@@ -1,8 +1,9 @@
 """Fills the tables of results/: python benchmarks/results.py TABLE --data FOLDER --encoder NAME
 
 TABLE is `crossdomain` or `fewnerd` (SpanProto, as trained and fine-tuned), `baselines` (every
-other system), `choices` (what each setting is worth on validation data) or `schedules` (whether
-the systems train long enough, on validation data). What is there already is not run again. On a
+other system), `choices` (what each setting is worth on validation data), `schedules` (whether
+the systems train long enough, on validation data) or `trainings` (how SpanProto is best trained on
+INTER, likewise). What is there already is not run again. On a
 GPU several workers pay, most with MPS.
 """
 
@@ -16,13 +17,14 @@ import typer
 
 from spanproto.cli.main import in_one_sentence
 from spanproto.errors import ConfigError, nearest_name
+from spanproto.experiments.carried_choices import carried_cells
 from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.choices import CHOSEN_ON, TITLES, choice_cells
 from spanproto.experiments.dense_choices import DENSE_TITLES, dense_cells
 from spanproto.experiments.foreign_choices import FOREIGN_TITLES, foreign_cells
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.progress import fill
-from spanproto.experiments.schedules import schedule_cells
+from spanproto.experiments.schedules import SCHEDULED_ON, schedule_cells
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
@@ -30,7 +32,6 @@ from spanproto.experiments.systems import (
     INTER_COMPARED,
     INTRA,
     SEEDS,
-    VALIDATED,
     alike_cell,
     baseline_cells,
     compared_seeds,
@@ -38,6 +39,7 @@ from spanproto.experiments.systems import (
     trained_alike,
     words_cell,
 )
+from spanproto.experiments.training_choices import TRIAL_EPISODES, training_cells
 from spanproto.experiments.variants import VARIED_ON, variant_cells
 
 VALIDATION_EPISODES = 128  # that choices and schedules are tried on, at most
@@ -51,6 +53,7 @@ class Table(StrEnum):
     baselines = "baselines"
     choices = "choices"
     schedules = "schedules"
+    trainings = "trainings"
 
 
 def own_cell(column: str, seed: int, *also: str) -> Cell:
@@ -111,9 +114,11 @@ def chosen_cells(only: str) -> list[OwnCell]:
 
     A name that is no choice is a part of columns' names or, where there are none, of choices'.
     """
-    choices = {**TITLES, **DENSE_TITLES, **FOREIGN_TITLES}
+    carried = carried_cells(SEEDS[0])
+    of_carried = {s.name: s for own in carried for s in own.cell.scorings}
+    choices = {**TITLES, **DENSE_TITLES, **FOREIGN_TITLES, **of_carried}
     cells = [own for column in CHOSEN_ON for own in choice_cells(column, SEEDS[0])]
-    cells += [*dense_cells(SEEDS[0]), *foreign_cells(SEEDS[0])]
+    cells += [*dense_cells(SEEDS[0]), *foreign_cells(SEEDS[0]), *carried]
     columns = {column.name for own in cells for column in own.columns}
     chosen: set[str] = set()
     tested: set[str] = set()
@@ -136,11 +141,26 @@ def chosen_cells(only: str) -> list[OwnCell]:
 
 def schedules_of(only: str) -> list[OwnCell]:
     """The cells of all schedules, or of some systems, columns and lengths, as `esd-125.news-1`."""
-    schedules = [own for column in VALIDATED for own in schedule_cells(column, SEEDS[0])]
+    schedules = [own for column in SCHEDULED_ON for own in schedule_cells(column, SEEDS[0])]
     variants = [own for column in VARIED_ON for own in variant_cells(column, SEEDS[0])]
     cells = {f"{own.cell.system}.{own.column.name}": own for own in (*schedules, *variants)}
     names = named(only, cells)
     return [own for key, own in cells.items() if not names or any(name in key for name in names)]
+
+
+def trainings_of(only: str) -> list[OwnCell]:
+    """The cells of all trainings that are tried on INTER, or of some, as `all-longer.12`."""
+    cells = {f"{own.cell.system}.{own.cell.seed}": own for own in training_cells()}
+    names = named(only, cells)
+    return [own for key, own in cells.items() if not names or any(name in key for name in names)]
+
+
+VALIDATING = {
+    Table.choices: (chosen_cells, VALIDATION_EPISODES),
+    Table.schedules: (schedules_of, VALIDATION_EPISODES),
+    Table.trainings: (trainings_of, TRIAL_EPISODES),
+}
+"""The tables of validation data: their cells, and on how many episodes at most."""
 
 
 def main(
@@ -166,10 +186,10 @@ def main(
     def wanted(cell: Cell) -> Cell:
         return cell if steps is None else cell.lasting(steps)
 
-    if table in (Table.choices, Table.schedules):
-        grid = replace(grid, limit=limit or VALIDATION_EPISODES)
-        own = chosen_cells(only) if table is Table.choices else schedules_of(only)
-        run_own_cells(grid, [one._replace(cell=wanted(one.cell)) for one in own], workers)
+    if table in VALIDATING:
+        cells, episodes = VALIDATING[table]
+        own = [one._replace(cell=wanted(one.cell)) for one in cells(only)]
+        run_own_cells(replace(grid, limit=limit or episodes), own, workers)
         return
     fill(grid, [wanted(cell) for cell in selected_cells(table, only)], workers)
 

@@ -5,14 +5,16 @@ from typing import Any
 from system_figures import SEEN, SYSTEMS
 
 from spanproto.experiments.schedules import (
+    SCHEDULED_ON,
     SHARES,
     TOO_LONG,
     TUNED_LONGER,
     lengths,
+    longer_tuning,
     trained_for,
     tuned_for,
 )
-from spanproto.experiments.systems import SEEDS, VALIDATED, alike, compared_seeds
+from spanproto.experiments.systems import SEEDS, alike, compared_seeds
 from spanproto.experiments.variants import VARIANTS, VARIED_ON, scored_titles
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method
@@ -28,9 +30,13 @@ TRAINED = {
     alike("protobert"): SYSTEMS[alike("protobert")],
 }
 SCHEDULED = ("news-1", "news-5", "inter-5w1", "inter-5w5")  # one of each schedule
-ACROSS_DOMAINS, ON_FEWNERD = VALIDATED
+ACROSS_DOMAINS, ON_FEWNERD, FOR_FIVE_SHOTS = SCHEDULED_ON
 DASH = "\N{EN DASH}"
-JUDGED_ON = {ACROSS_DOMAINS: "OntoNotes", ON_FEWNERD: "Few-NERD's dev types"}
+JUDGED_ON = {
+    ACROSS_DOMAINS: "OntoNotes",
+    ON_FEWNERD: "Few-NERD's dev types",
+    FOR_FIVE_SHOTS: "Few-NERD's dev types for five shots",
+}
 
 
 def schedule_table(scores: Scores) -> Table:
@@ -53,36 +59,44 @@ def length_table(scores: Scores) -> Table:
     for name in METHODS:
         if method_named(name).trains_on is None:
             continue
-        judged = [_judged_lengths(scores, name, column) for column in VALIDATED]
+        judged = [_judged_lengths(scores, name, column) for column in SCHEDULED_ON]
         if any(judged):
             rows.append((TITLES[name], judged))
         if name in TUNED_LONGER:
-            longer = [_judged_tuned_longer(scores, name, column) for column in VALIDATED]
+            longer = [_judged_tuned_longer(scores, name, column) for column in SCHEDULED_ON]
             steps = TUNED_LONGER[name]
             rows.append((f"{TITLES[name]}, {steps} steps of fine-tuning, whole", longer))
     tried = " → ".join(SHARES)
-    return Table(("", *(f"{tried}, {column_title(column)}" for column in VALIDATED)), rows)
+    return Table(("", *(f"{tried}, {column_title(column)}" for column in SCHEDULED_ON)), rows)
 
 
 def flat_by_half(scores: Scores) -> str:
-    """On what grounds a training that was too long to be doubled counts as flat, in a sentence."""
-    sentences = []
+    """How far half and whole tell whether a training too long to be doubled is flat, if known."""
+    known = []
     for name, column in TOO_LONG:
         steps = _steps(scores, column, name)
         tried = {} if steps is None else lengths(name, column, steps)
-        judged = {
-            share: content
-            for share, number in tried.items()
+        judged = [
+            content
+            for number in tried.values()
             if (content := _validated(scores, column, trained_for(name, number))) is not None
-        }
-        if judged.keys() == tried.keys() != set():
-            f1 = " → ".join(f"{one['micro']['f1']:.1f}" for one in judged.values())
-            errors = " and ".join(f"{standard_error(one):.1f}" for one in judged.values())
-            sentences.append(
-                f"A dash: not run, for what it costs. There {TITLES[name]} is taken for flat by "
-                f"half and whole alone,\n{f1}, with standard errors of {errors}."
+        ]
+        if judged and len(judged) == len(tried):
+            f1 = [one["micro"]["f1"] for one in judged]
+            errors = [standard_error(one) for one in judged]
+            rise = "a rise" if f1[-1] - f1[0] > sum(errors) else "no rise"
+            known.append(
+                f"{TITLES[name]} on {column_title(column)}: "
+                f"{' → '.join(f'{one:.1f}' for one in f1)},\nwith standard errors of "
+                f"{' and '.join(f'{one:.1f}' for one in errors)}, {rise} of more than both together"
             )
-    return "\n".join(sentences)
+    if not known:
+        return ""
+    return (
+        "A dash: not run, for what it costs; half → whole is all there is to go by.\n"
+        + ";\n".join(known)
+        + "."
+    )
 
 
 def variant_table(scores: Scores) -> Table:
@@ -203,9 +217,9 @@ def _judged_lengths(scores: Scores, name: str, column: str) -> str:
 
 
 def _judged_tuned_longer(scores: Scores, name: str, column: str) -> str:
-    """F1 on validation episodes after a longer fine-tuning than the table's."""
-    trained = _trained(scores, column, name)
-    return _judged(scores, column, tuned_for(trained, TUNED_LONGER[name])) if trained else ""
+    """F1 on validation episodes after a longer fine-tuning than the table's, where it is tried."""
+    trained, steps = _trained(scores, column, name), longer_tuning(name, column)
+    return _judged(scores, column, tuned_for(trained, steps)) if trained and steps else ""
 
 
 def _judged(scores: Scores, column: str, scoring: str) -> str:

@@ -128,8 +128,8 @@ holds but one episode.
 
 Whether a training is long enough is seen beside trainings of half and of twice the length: F1 on
 validation episodes, one seed ({validation_episodes(scores)}).
-Of trainings for five shots it is not shown that they are long enough. Across domains it cannot be:
-there are no five-shot episodes but those of the tests. On Few-NERD it was not tried.
+Trainings for five shots are judged on Few-NERD alone. Across domains it cannot be shown that they
+are long enough: there are no five-shot episodes but those of the tests.
 {flat_by_half(scores)}
 
 {lengths_tried}

@@ -35,6 +35,7 @@ class ObjectiveConfig:
     joint_weight: float = 1.0  # lambda afterwards
     extractor_data: Literal["support", "support+query"] = "support"
     negatives: float = 1.0  # share of the spans apart from all entities that a step looks at
+    doubtful: Literal["spare", "skip"] = "spare"  # doubtful spans, or sentences with any of them
     rivals: Rivals = "episode"  # whose types Eq. 7 tells a span's own from
     word_weight: float = 0.0  # of the loss of single words, which the paper does not have
     meta: MetaConfig = field(default_factory=MetaConfig)
@@ -160,7 +161,20 @@ def span_loss(
     batch = encoded.batch
     weight = batch.sentence_weight if all_sentences else batch.support_weight
     rows = len(weight)
+    if model.config.objective.doubtful == "skip":
+        weight = of_certain(weight, batch)
     return model.extractor.loss(scores[:rows], gold[:rows], encoded.cells[:rows]) @ weight
+
+
+def of_certain(weight: Tensor, batch: EpisodeBatch) -> Tensor:
+    """The weights (S,) of the first sentences, shared among those without anything doubtful.
+
+    If all have some, none has a weight.
+    """
+    certain = torch.ones_like(batch.sentence_weight)
+    certain = certain.scatter(0, batch.doubtful.sentence, 0.0)[: len(weight)]
+    left = weight * certain
+    return left * weight.sum() / left.sum().clamp(min=1e-6)
 
 
 def proto_loss(

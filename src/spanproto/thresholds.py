@@ -105,6 +105,13 @@ def steady_threshold(predictions: Sequence[Scored], gold: int) -> float | None:
     return total / sum(weights)
 
 
+def lowered(threshold: float, log_odds: float) -> float:
+    """The threshold whose log-odds are lower by so much, or higher if that is negative."""
+    if log_odds == 0 or not 0 < threshold < 1:
+        return threshold
+    return 1 / (1 + (1 - threshold) / threshold * math.exp(log_odds))
+
+
 class Cut(NamedTuple):
     """A place between two neighbouring scores, and the F1 of what is above it."""
 

@@ -212,23 +212,56 @@ def test_schedules_are_read_from_the_runs(trainings, scores: Scores) -> None:
     ]
     assert rows.keys() == {"ProtoBERT", "L-TapNet+CDT"}
     lengths = dict(trainings.length_table(scores).rows)
-    assert lengths["ProtoBERT"] == [f"9.0 {ARROW} 10.0 {ARROW} not run yet", ""]
-    assert lengths["DecomMeta, 40 steps of fine-tuning, whole"] == ["", ""]
+    assert lengths["ProtoBERT"] == [f"9.0 {ARROW} 10.0 {ARROW} not run yet", "", ""]
+    assert lengths["DecomMeta, 40 steps of fine-tuning, whole"] == ["", "", ""]
 
 
-def test_a_training_too_long_to_be_doubled_says_why_it_counts_as_flat(
+def test_five_shots_are_judged_without_a_longer_fine_tuning(trainings, scores: Scores) -> None:
+    columns = ("news-1", "inter-5w1", "inter-5w5")
+    for system in ("protobert", "decommeta"):
+        run(scores, system, dict.fromkeys(columns, 50.0))
+    table = trainings.length_table(scores)
+    assert [head.split(", ")[1] for head in table.heading[1:]] == [
+        "News (CoNLL-03) 1-shot",
+        "INTER 5-way 1~2-shot",
+        "INTER 5-way 5~10-shot",
+    ]
+    longer = "DecomMeta, 40 steps of fine-tuning, whole"
+    assert dict(table.rows) == {longer: ["not run yet", "not run yet", ""]}
+    for steps, f1 in ((150, 58.0), (300, 60.0), (600, 61.0)):
+        judge(scores, "inter-5w5", f"protobert-{steps}", f1)
+    judge(scores, "inter-5w5", "decommeta-300-tuned-40", 99.0)  # not among what is tried
+    rows = dict(trainings.length_table(Scores(scores.results)).rows)
+    assert rows["ProtoBERT"] == ["", "", f"58.0 {ARROW} 60.0 {ARROW} 61.0"]
+    assert rows[longer] == ["not run yet", "not run yet", ""]
+
+
+def test_of_a_training_too_long_to_be_doubled_half_and_whole_are_told(
     trainings, scores: Scores
 ) -> None:
+    intro = f"A dash: not run, for what it costs; half {ARROW} whole is all there is to go by. "
     run(scores, "decommeta", {"inter-5w1": 59.0})
     assert trainings.flat_by_half(scores) == ""
     judge(scores, "inter-5w1", "decommeta-150", 52.0, std=20.0)
     assert trainings.flat_by_half(scores) == ""  # the whole is lacking
     judge(scores, "inter-5w1", "decommeta-300", 53.0, std=18.0)
-    said = trainings.flat_by_half(scores).replace("\n", " ")
-    assert said.startswith("A dash: not run, for what it costs. There DecomMeta is taken for flat")
-    assert said.endswith(f"52.0 {ARROW} 53.0, with standard errors of 2.0 and 1.8.")
+    decommeta = (
+        f"DecomMeta on INTER 5-way 1~2-shot: 52.0 {ARROW} 53.0, with standard errors of "
+        "2.0 and 1.8, no rise of more than both together"
+    )
+    assert " ".join(trainings.flat_by_half(scores).split()) == f"{intro}{decommeta}."
     lengths = dict(trainings.length_table(scores).rows)
-    assert lengths["DecomMeta"] == ["", f"52.0 {ARROW} 53.0 {ARROW} {DASH}"]
+    assert lengths["DecomMeta"] == ["", f"52.0 {ARROW} 53.0 {ARROW} {DASH}", ""]
+    run(scores, "esd", {"inter-5w5": 59.0})
+    judge(scores, "inter-5w5", "esd-150", 58.0)  # with an error of 1
+    judge(scores, "inter-5w5", "esd-300", 60.1)
+    now = Scores(scores.results)
+    esd = (
+        f"ESD on INTER 5-way 5~10-shot: 58.0 {ARROW} 60.1, with standard errors of "
+        "1.0 and 1.0, a rise of more than both together"
+    )
+    assert " ".join(trainings.flat_by_half(now).split()) == f"{intro}{decommeta}; {esd}."
+    assert dict(trainings.length_table(now).rows)["ESD"][2] == f"58.0 {ARROW} 60.1 {ARROW} {DASH}"
 
 
 def test_other_settings_stand_below_those_of_the_tables(trainings, scores: Scores) -> None:
@@ -255,6 +288,10 @@ def test_validation_episodes_are_counted_and_their_errors_shown(trainings, score
         trainings.validation_episodes(scores)
         == "100 of OntoNotes, with standard errors of 0.4 to 1.2"
     )
+    judge(scores, "inter-5w5", "esd-300", 20.0, std=9.0)
+    assert trainings.validation_episodes(Scores(scores.results)).split("; ")[1:] == [
+        "100 of Few-NERD's dev types for five shots, with standard errors of 0.9 to 0.9"
+    ]
 
 
 def test_what_was_trained_twice_is_compared(trainings, scores: Scores) -> None:

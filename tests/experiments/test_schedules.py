@@ -4,14 +4,14 @@ import pytest
 from scripts import benchmark_script
 
 from spanproto.experiments.columns import COLUMNS
-from spanproto.experiments.schedules import TOO_LONG, schedule_cells
+from spanproto.experiments.schedules import SCHEDULED_ON, TOO_LONG, schedule_cells
 from spanproto.experiments.systems import VALIDATED, baseline_cells, spanproto_cell
 from spanproto.methods import METHODS, method_named
 from spanproto.paper.scores import Scores
 from spanproto.training.settings import RunConfig
 
 
-@pytest.mark.parametrize("name", VALIDATED)
+@pytest.mark.parametrize("name", SCHEDULED_ON)
 def test_every_training_is_halved_and_doubled_and_none_sees_test_data(name: str) -> None:
     cells = schedule_cells(name, 12)
     steps = {own.cell.system: own.cell.run["training"]["steps"] for own in cells}
@@ -30,14 +30,35 @@ def test_every_training_is_halved_and_doubled_and_none_sees_test_data(name: str)
         if scoring.adaptation
     }
     table = next(cell for cell in baseline_cells(name, 12) if cell.system == "decommeta")
-    assert longer == {f"decommeta-{table.run['training']['steps']}-tuned-40": {"steps": 40}}
+    tuned = {f"decommeta-{table.run['training']['steps']}-tuned-40": {"steps": 40}}
+    assert longer == (tuned if name in VALIDATED else {})  # of five shots it would cost too much
     for column, cell, _ in cells:
         assert column.test_file in COLUMNS[name].validation["valid"]
+        assert column.test_types == COLUMNS[name].validation.get("valid_types")
+        assert column.setting == COLUMNS[name].setting  # as many shots as in the tests
         RunConfig.of({**cell.run, "data": column.data})
 
 
 def test_what_takes_too_long_is_a_doubling_and_no_other() -> None:
-    assert TOO_LONG == {("decommeta", "inter-5w1"): "double"}
+    assert TOO_LONG == {
+        ("decommeta", "inter-5w1"): "double",
+        ("decommeta", "inter-5w5"): "double",
+        ("esd", "inter-5w5"): "double",
+    }
+
+
+def test_five_shots_are_run_after_what_was_scheduled_before() -> None:
+    def names_of(column: str) -> list[str]:
+        return [own.cell.system for own in schedule_cells(column, 12)]
+
+    cells = benchmark_script("results").schedules_of("")
+    first = [(own.column.name, own.cell.system) for own in cells]
+    columns = ("news-1", "inter-5w1", "inter-5w5")
+    expected = [(f"{column}-valid", name) for column in columns for name in names_of(column)]
+    assert first[: len(expected)] == expected
+    five = benchmark_script("results").schedules_of("inter-5w5")
+    assert [own.cell.system for own in five] == names_of("inter-5w5")
+    assert {own.column.name for own in five} == {"inter-5w5-valid"}
 
 
 def test_a_new_method_is_in_the_tables_by_its_line_alone(monkeypatch) -> None:

@@ -235,6 +235,7 @@ def _score(
             "deciding": list(scoring.deciding),
             "fitted_on": scoring.fit_decision,
             "evidence": None if scoring.evidence is None else list(scoring.evidence),
+            **({"lenience": scoring.lenience} if scoring.lenience else {}),
             "meaning": scoring.meaning,
             "adaptation": None if settings is None else to_dict(settings),
             "limit": grid.limit,

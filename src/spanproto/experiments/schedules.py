@@ -10,12 +10,18 @@ from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
-from spanproto.experiments.systems import baseline_cells, spanproto_cell
+from spanproto.experiments.systems import VALIDATED, baseline_cells, spanproto_cell
 from spanproto.methods import method_named
 from spanproto.training.settings import RunConfig
 
+# Five shots on Few-NERD alone: across domains there are no such episodes to validate on.
+SCHEDULED_ON = (*VALIDATED, "inter-5w5")
 SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
-TOO_LONG = {("decommeta", "inter-5w1"): "double"}  # what would take too long to be tried
+TOO_LONG = {  # what would take too long to be tried
+    ("decommeta", "inter-5w1"): "double",
+    ("decommeta", "inter-5w5"): "double",
+    ("esd", "inter-5w5"): "double",
+}
 TUNED_LONGER = {"decommeta": 40}  # steps of fine-tuning, as SpanProto has; its own are three
 
 
@@ -26,6 +32,14 @@ def lengths(system: str, column: str, steps: int) -> dict[str, int]:
         for name, share in SHARES.items()
         if TOO_LONG.get((system, column)) != name
     }
+
+
+def longer_tuning(system: str, column: str) -> int | None:
+    """The steps of a longer fine-tuning that is tried, too; None: none is, as for five shots.
+
+    There it would cost too much.
+    """
+    return TUNED_LONGER.get(system) if column in VALIDATED else None
 
 
 def trained_for(system: str, steps: int) -> str:
@@ -57,8 +71,7 @@ def schedule_cells(name: str, seed: int) -> list[OwnCell]:
         for steps in lengths(cell.system, name, settings.steps).values():
             tried = trained_for(cell.system, steps)
             scorings = [Scoring(tried)]
-            if steps == settings.steps and cell.system in TUNED_LONGER:
-                longer = TUNED_LONGER[cell.system]
+            if steps == settings.steps and (longer := longer_tuning(cell.system, name)):
                 scorings.append(Scoring(tuned_for(tried, longer), adaptation={"steps": longer}))
             cells.append(cell.retrained(tried, {}, {"steps": steps}, scorings))
     return [OwnCell(column, replace(cell, column=column.name)) for cell in cells]

@@ -27,6 +27,7 @@ class Scoring:
     deciding: Sequence[str] = ()  # settings of prediction, set after any fine-tuning
     fit_decision: int = 0  # on so many validation episodes, before it is scored
     evidence: "Sequence[EvidenceName] | None" = None  # whose weights are fitted; None: the usual
+    lenience: float = 0.0  # by how much the log-odds may lie below the fitted threshold
     look: "Callable[[Method, Sequence[Episode]], Mapping[str, Any]] | None" = None
     """What is noted of the trained model and the episodes in place of a score."""
 
@@ -45,7 +46,9 @@ def together(scorings: Iterable[Scoring]) -> list[list[Scoring]]:
     """The scorings, those in one list that differ in nothing but the decision."""
     groups: dict[str, list[Scoring]] = {}
     for scoring in scorings:
-        rest = replace(scoring, name="", deciding=(), fit_decision=0, evidence=None)
+        rest = replace(
+            scoring, name="", deciding=(), fit_decision=0, evidence=None, lenience=0.0
+        )
         groups.setdefault(repr(rest), []).append(scoring)
     return list(groups.values())
 
@@ -91,6 +94,7 @@ def _configs(
     from spanproto.calibration import decision_of, gather_by_settings
     from spanproto.checkpoint import reconfigured
     from spanproto.decision import DEFAULT_EVIDENCE, TYPE_SETTINGS
+    from spanproto.thresholds import lowered
 
     configs = [reconfigured(model, scoring.deciding) for scoring in scorings]
     words = any(config.decision.words for config in configs)
@@ -106,9 +110,11 @@ def _configs(
         gathered = gather_by_settings(model, settings, trial.validation(number), adaptation, words)
         for judged, alike in zip(gathered, places.values(), strict=True):
             for place in alike:
-                evidence, config = scorings[place].evidence, configs[place]
-                decision = decision_of(
-                    judged, config.decision, DEFAULT_EVIDENCE if evidence is None else evidence
+                scoring, config = scorings[place], configs[place]
+                evidence = DEFAULT_EVIDENCE if scoring.evidence is None else scoring.evidence
+                decision = decision_of(judged, config.decision, evidence)
+                threshold = lowered(decision.threshold, scoring.lenience)
+                configs[place] = replace(
+                    config, decision=replace(decision, threshold=threshold)
                 )
-                configs[place] = replace(config, decision=decision)
     return configs

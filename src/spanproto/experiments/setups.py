@@ -173,6 +173,7 @@ def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iter
     if scoring.fit_decision and "evidence" in content:
         evidence = None if scoring.evidence is None else list(scoring.evidence)
         yield Compared("a decision fitted to", content["evidence"], evidence)
+        yield Compared("a lenience of", content.get("lenience", 0.0), scoring.lenience)
     if "adaptation" in content:
         adapts = scoring.adaptation is not None or method.always_adapts
         wanted = to_dict(method.adaptation(scoring.adaptation or {})) if adapts else None

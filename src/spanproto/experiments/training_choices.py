@@ -1,0 +1,67 @@
+"""How SpanProto with words is best trained on INTER, told which sentences are complete.
+
+What suits training sentences of which no entity is unlabelled need not suit others: every span
+that is no entity may teach, and more steps do not teach to overlook entities. Judged on episodes of
+the dev types, without fine-tuning, with several seeds, since a training differs from the next by
+about as much as what is to be told apart.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from spanproto.experiments.choices import validation_column
+from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.own_columns import OwnCell
+from spanproto.experiments.systems import SEEDS, words_cell
+
+TRIED_ON = "inter-5w1"
+TRIED_WITH = SEEDS[:2]
+TRIAL_EPISODES = 400
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training that differs from the first one."""
+
+    title: str
+    model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+
+_ALL = {"objective": {"negatives": 1.0}}
+_LONGER = {"steps": 1000}
+TRAININGS: Mapping[str, Training] = {
+    "few": Training("500 steps, a third of the spans apart from entities", {}),
+    "all": Training("all of these spans", _ALL),
+    "few-longer": Training("a third of them, 1000 steps", {}, _LONGER),
+    "all-longer": Training("all of them, 1000 steps", _ALL, _LONGER),
+    "all-wider": Training("all of them, 8 episodes a step", _ALL, {"episodes_per_step": 8}),
+    "all-dropout": Training(
+        "all of them, 1000 steps, dropout of 0.2",
+        {**_ALL, "encoder": {"dropout": 0.2}},
+        _LONGER,
+    ),
+    "complete": Training(
+        "all of them, boundaries learned from complete sentences alone",
+        {"objective": {"negatives": 1.0, "doubtful": "skip"}},
+    ),
+    "rivals": Training(
+        "all of them, types told from those of all episodes of a step",
+        {"objective": {"negatives": 1.0, "rivals": "step"}},
+    ),
+}
+
+
+def training_cells() -> list[OwnCell]:
+    """A cell for each training and seed, the longest trainings first."""
+    column = validation_column(COLUMNS[TRIED_ON])
+    cells = []
+    for name, training in TRAININGS.items():
+        for seed in TRIED_WITH:
+            words = words_cell(TRIED_ON, seed)
+            scoring = replace(words.scoring("words-fitted"), name=name)
+            model = {"objective": {"negatives": 0.3}, **training.model}
+            cell = words.retrained(name, model, training.training, [scoring])
+            cells.append(OwnCell(column, replace(cell, column=column.name)))
+    return sorted(cells, key=lambda own: -own.cell.run["training"]["steps"])
