@@ -8,6 +8,7 @@ there are examples. Exchanged within their type, each mention is seen in the pla
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from spanproto.data.types import Episode, Sentence, Span
 
@@ -36,7 +37,7 @@ def exchanged(episode: Episode, rng: random.Random) -> Episode:
 
 def _can_change(sentence: Sentence) -> bool:
     spans = sorted(sentence.spans)
-    apart = all(a.end <= b.start for a, b in zip(spans, spans[1:], strict=False))
+    apart = all(a.end <= b.start for a, b in pairwise(spans))
     return apart and not sentence.others and not sentence.doubtful
 
 

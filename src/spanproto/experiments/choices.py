@@ -16,7 +16,9 @@ from spanproto.experiments.systems import (
     ALL_LAYERS,
     EVIDENCE_BEYOND,
     FAINT_TOO,
+    INTER,
     INTER_PARTLY,
+    OF_ALL,
     VALIDATED,
     by_shots,
     spanproto_cell,
@@ -225,18 +227,6 @@ FINAL = {  # of SpanProto with words
         data={"doubtful": [INTER_PARTLY]},
         protocol="fewnerd",
     ),
-    "final-partly-all-negatives": Choice(
-        "and every span of the others a negative",
-        {"objective": {"negatives": 1.0}},
-        data={"doubtful": [INTER_PARTLY]},
-        protocol="fewnerd",
-    ),
-    "final-partly-longer": Choice(
-        "or a third of them, trained for twice as long",
-        training={"steps": 1000},
-        data={"doubtful": [INTER_PARTLY]},
-        protocol="fewnerd",
-    ),
     "final-named": Choice(
         "SpanProto with words, the pretrained encoder asked what the types' names mean, too",
         informed=True,
@@ -283,6 +273,7 @@ def validation_column(column: Column, fitted_on: int = 0) -> Column:
         test_file=column.validation["valid"][0],
         test_types=column.validation.get("valid_types"),
         skip=fitted_on if column.setting is None else 0,
+        skip_rare=column.validation.get("skip_rare", False),
     )
 
 
@@ -339,7 +330,8 @@ def _final(name: str, seed: int, column: Column) -> list[Cell]:
         told_names(chosen, "final-named"),
         told_even(chosen, "final-even"),
     ]
-    cell = cell.retrained("final", {}, {}, scorings, {"doubtful": []})
+    of_all = OF_ALL if name in INTER else {}
+    cell = cell.retrained("final", of_all, {}, scorings, {"doubtful": []})
     cell = replace(cell, column=column.name)
     others = [
         cell.retrained(key, choice.model, choice.training, [replace(chosen, name=key)], choice.data)

@@ -36,6 +36,7 @@ class Column:
     test_types: str | None = None
     setting: tuple[int, int, int] | None = None  # N, K and Q where episodes are drawn
     skip: int = 0  # episodes at the beginning of the test file that are not tested on
+    skip_rare: bool = False  # types with too few test sentences to draw episodes of
 
     def test_episodes(self, folder: Path, limit: int | None = None) -> list[Episode]:
         """The episodes to test on, the same for every system and seed."""
@@ -44,7 +45,9 @@ class Column:
             return read_supported_episodes(path)[self.skip :][:limit]
         ways, shots, queries = self.setting
         types = None if self.test_types is None else read_types(self.test_types)
-        sampler = EpisodeSampler(read_sentences(path), ways, shots, queries, types, TEST_SEED)
+        sampler = EpisodeSampler(
+            read_sentences(path), ways, shots, queries, types, TEST_SEED, self.skip_rare
+        )
         return list(islice(sampler, min(limit or FEWNERD_TEST_EPISODES, FEWNERD_TEST_EPISODES)))
 
 

@@ -46,9 +46,7 @@ def together(scorings: Iterable[Scoring]) -> list[list[Scoring]]:
     """The scorings, those in one list that differ in nothing but the decision."""
     groups: dict[str, list[Scoring]] = {}
     for scoring in scorings:
-        rest = replace(
-            scoring, name="", deciding=(), fit_decision=0, evidence=None, lenience=0.0
-        )
+        rest = replace(scoring, name="", deciding=(), fit_decision=0, evidence=None, lenience=0.0)
         groups.setdefault(repr(rest), []).append(scoring)
     return list(groups.values())
 
@@ -114,7 +112,5 @@ def _configs(
                 evidence = DEFAULT_EVIDENCE if scoring.evidence is None else scoring.evidence
                 decision = decision_of(judged, config.decision, evidence)
                 threshold = lowered(decision.threshold, scoring.lenience)
-                configs[place] = replace(
-                    config, decision=replace(decision, threshold=threshold)
-                )
+                configs[place] = replace(config, decision=replace(decision, threshold=threshold))
     return configs

@@ -43,6 +43,8 @@ _EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
     "fewnerd": None,
 }
 INTER_PARTLY = "fewnerd/inter/partly-labelled.json"  # made by benchmarks/partly_labelled.py
+_OF_COMPLETE = {"objective": {"negatives": 1.0, "doubtful": "skip"}}
+OF_ALL = {"objective": {"negatives": 0.3, "doubtful": "spare"}}  # as it was before
 PAPERS_DECISION = "theta-0.50"
 _OWN_SCHEDULE = {"steps": 500, "episodes_per_step": 4, "learning_rate": 5e-5}
 
@@ -125,8 +127,8 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
     The score of a span is corrected by those around it, and the pretrained encoder is asked what
     spans mean. Across domains it has the lower layers of the encoder alone, and all of them are
     fine-tuned; on Few-NERD it reads the letter case of words, its decision weighs what single words
-    are taken for, and nothing is taken for none in those training sentences of INTER that leave
-    entities unlabelled; there it is also scored knowing the names of the types, or that they are
+    are taken for, and it learns boundaries from those training sentences of INTER alone that leave
+    no entity unlabelled; there it is also scored knowing the names of the types, or that they are
     even in a query set.
     """
     cell = spanproto_cell(column, seed, *also)
@@ -151,8 +153,10 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
     if protocol == "fewnerd":
         adapted = scorings[-1]
         scorings += [told_names(adapted, "words-named"), told_even(adapted, "words-even")]
-    data = {"doubtful": [INTER_PARTLY]} if column in INTER else {}
-    return cell.retrained("words", model, {}, scorings, data)
+    words = cell.retrained("words", model, {}, scorings)
+    if column not in INTER:
+        return words
+    return words.retrained("words", _OF_COMPLETE, {}, scorings, {"doubtful": [INTER_PARTLY]})
 
 
 def with_words(scoring: Scoring, name: str) -> Scoring:

@@ -13,7 +13,7 @@ from typing import Any
 from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import SEEDS, words_cell
+from spanproto.experiments.systems import OF_ALL, SEEDS, words_cell
 
 TRIED_ON = "inter-5w1"
 TRIED_WITH = SEEDS[:2]
@@ -61,7 +61,7 @@ def training_cells() -> list[OwnCell]:
         for seed in TRIED_WITH:
             words = words_cell(TRIED_ON, seed)
             scoring = replace(words.scoring("words-fitted"), name=name)
-            model = {"objective": {"negatives": 0.3}, **training.model}
-            cell = words.retrained(name, model, training.training, [scoring])
+            first = words.retrained(name, OF_ALL, {}, [scoring])
+            cell = first.retrained(name, training.model, training.training, [scoring])
             cells.append(OwnCell(column, replace(cell, column=column.name)))
     return sorted(cells, key=lambda own: -own.cell.run["training"]["steps"])
