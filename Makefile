@@ -101,6 +101,7 @@ results-adaptation: data-given $(VENV)/ready  ## support sets side by side again
 
 results-choices: partly-labelled doubts  ## what each setting of SpanProto is worth; as above
 	$(FILL) choices $(GIVEN) -o $(RESULTS)/choices
+	$(FILL) trainings $(GIVEN) -o $(RESULTS)/trainings
 	$(BIN)/python benchmarks/choices.py $(RESULTS)
 
 clean:  ## remove what the other targets have made

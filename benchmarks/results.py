@@ -17,7 +17,7 @@ import typer
 
 from spanproto.cli.main import in_one_sentence
 from spanproto.errors import ConfigError, nearest_name
-from spanproto.experiments.carried_choices import carried_cells
+from spanproto.experiments.carried_choices import CARRIED_TITLES, carried_cells
 from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.choices import CHOSEN_ON, TITLES, choice_cells
 from spanproto.experiments.dense_choices import DENSE_TITLES, dense_cells
@@ -114,11 +114,9 @@ def chosen_cells(only: str) -> list[OwnCell]:
 
     A name that is no choice is a part of columns' names or, where there are none, of choices'.
     """
-    carried = carried_cells(SEEDS[0])
-    of_carried = {s.name: s for own in carried for s in own.cell.scorings}
-    choices = {**TITLES, **DENSE_TITLES, **FOREIGN_TITLES, **of_carried}
+    choices = {**TITLES, **DENSE_TITLES, **FOREIGN_TITLES, **CARRIED_TITLES}
     cells = [own for column in CHOSEN_ON for own in choice_cells(column, SEEDS[0])]
-    cells += [*dense_cells(SEEDS[0]), *foreign_cells(SEEDS[0]), *carried]
+    cells += [*dense_cells(SEEDS[0]), *foreign_cells(SEEDS[0]), *carried_cells(SEEDS[0])]
     columns = {column.name for own in cells for column in own.columns}
     chosen: set[str] = set()
     tested: set[str] = set()

@@ -97,9 +97,10 @@ the mean without OntoNotes.
 
 ‡ Half of INTER's training sentences leave entities unlabelled, of dev and test types, and all other
 systems take these for none. SpanProto with words is told which half that is, by a corpus in which
-all types are labelled, though not where these entities are, nor of what types; in these sentences
-it takes nothing for no entity but what overlaps a labelled one. What it has where it must find such
-entities itself stands among what was [given up](#given-up), as *with doubts of its own*.
+all types are labelled, though not where these entities are, nor of what types; it learns boundaries
+from the other half alone. What it has where it must find such entities itself stands among what was
+[given up](#given-up), as *with doubts of its own*; *boundaries learned from all* is told the same,
+and takes nothing in these sentences for no entity but what overlaps a labelled one.
 
 ## Above or below ProtoBERT
 
@@ -158,7 +159,8 @@ some of the test episodes, too.
 
 def settings_tried(results: Path) -> int:
     """The number of settings of SpanProto that were scored on any validation data."""
-    return len({path.name for path in (results / "choices").glob("*-valid/*.json")})
+    names = {path.name.partition(".")[0] for path in (results / "choices").glob("*-valid/*.json")}
+    return len(names | {path.name.partition(".")[0] for path in results.glob("trainings/*/*.json")})
 
 
 def main(results: Annotated[Path, typer.Argument(help="Folder of the scores.")] = RESULTS) -> None:

@@ -10,7 +10,7 @@ import torch
 
 from spanproto.adaptation import AdaptationConfig, ask_adapted, pooled_f1
 from spanproto.calibration import fit_decision, flat
-from spanproto.checkpoint import load_model
+from spanproto.checkpoint import load_model, save_model
 from spanproto.data.types import Episode
 from spanproto.decision import DecisionConfig, log_odds
 from spanproto.errors import DataError
@@ -55,6 +55,35 @@ def test_the_fitted_decision_is_better_on_what_it_was_fitted_to(
     for threshold in (fitted.threshold - 0.1, fitted.threshold + 0.1):
         other = replace(fitted, threshold=min(max(threshold, 0.0), 1.0))
         assert f1(model, episodes, fitted) >= f1(model, episodes, other)
+
+
+def test_products_are_evidence_that_may_be_asked_for(
+    model: SpanProto, episodes: list[Episode]
+) -> None:
+    evidence = ("boundary", "type", "length", "pairs")
+    straight, bent = (
+        fit_decision(model, episodes, None, names) for names in (evidence[:3], evidence)
+    )
+    assert straight.pairs == {}
+    assert len(bent.pairs) == 6
+    assert bent.pairs["length*length"] != 0
+    assert f1(model, episodes, bent) >= f1(model, episodes, straight) - 2
+    model.config = replace(model.config, decision=bent)
+    again = fit_decision(model, episodes, None, evidence[:3])
+    assert again.pairs == {}  # of a decision before
+    found = [c for e in judge(model, episodes) for sentence in e for c in sentence]
+    assert all(max(candidate.scores) == candidate.score for candidate in found)
+
+
+def test_a_decision_with_products_is_saved_with_the_model(
+    model: SpanProto, episodes: list[Episode], tmp_path: Path
+) -> None:
+    decision = fit_decision(model, episodes, None, ("boundary", "type", "pairs"))
+    model.config = replace(model.config, decision=decision)
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert again.config.decision == decision
+    assert again.predict(episodes) == model.predict(episodes)
 
 
 def test_it_is_fitted_to_what_is_said_after_fine_tuning(

@@ -16,7 +16,13 @@ from spanproto.data.types import Episode, Sentence, Span
 from spanproto.decision import DecisionConfig, log_odds
 from spanproto.encoder import Encoder
 from spanproto.judging import judge
-from spanproto.meaning import Meaning, alikeness, meaning_prototypes, query_vectors
+from spanproto.meaning import (
+    Meaning,
+    alikeness,
+    meaning_examples,
+    meaning_prototypes,
+    query_vectors,
+)
 from spanproto.model import SpanProto
 from spanproto.prediction import predict
 from spanproto.support import support_prototypes
@@ -47,22 +53,30 @@ def two_vectors(encoder: Encoder, words: tuple[str, ...], start: int, end: int) 
     return torch.stack((alone, mean_state(encoder, words, start, end)))
 
 
-def by_brute_force(encoder: Encoder, episode: Episode, row: int, place: tuple[int, int]) -> Tensor:
+def examples_of(encoder: Encoder, episode: Episode, label: str) -> list[Tensor]:
+    return [
+        two_vectors(encoder, sentence.words, span.start, span.end)
+        for sentence in episode.support
+        for span in sentence.spans
+        if span.label == label
+    ]
+
+
+def by_brute_force(
+    encoder: Encoder, episode: Episode, row: int, place: tuple[int, int], nearest: float = 0.0
+) -> Tensor:
     """How alike words of a query sentence and the examples of each type are, one by one."""
     found = two_vectors(encoder, episode.query[row].words, *place)
     alike = []
     for label in episode.types:
-        examples = [
-            two_vectors(encoder, sentence.words, span.start, span.end)
-            for sentence in episode.support
-            for span in sentence.spans
-            if span.label == label
-        ]
+        examples = examples_of(encoder, episode, label)
         if not examples:
             alike.append(torch.zeros(()))
             continue
         centres = [unit(sum(example[view] for example in examples)) for view in (0, 1)]
-        alike.append(sum(found[view] @ centres[view] for view in (0, 1)) / 2)
+        to_all = sum(found[view] @ centres[view] for view in (0, 1)) / 2
+        to_best = max(sum(found[view] @ one[view] for view in (0, 1)) / 2 for one in examples)
+        alike.append((1 - nearest) * to_all + nearest * to_best)
     return torch.stack(alike)
 
 
@@ -156,12 +170,7 @@ def test_prototypes_by_hand(asked: Meaning) -> None:
     slots = [(episode, label) for episode in synthetic.UNEVEN for label in episode.types]
     assert found.shape == (len(slots), 2, asked.encoder.hidden_size)
     for centre, (episode, label) in zip(found, slots, strict=True):
-        examples = [
-            two_vectors(asked.encoder, sentence.words, span.start, span.end)
-            for sentence in episode.support
-            for span in sentence.spans
-            if span.label == label
-        ]
+        examples = examples_of(asked.encoder, episode, label)
         if examples:
             expected = torch.stack([unit(view) for view in sum(examples)])
             torch.testing.assert_close(centre, expected, atol=1e-5, rtol=1e-4)
@@ -170,7 +179,8 @@ def test_prototypes_by_hand(asked: Meaning) -> None:
             assert not centre.any()
 
 
-def test_alikeness_by_hand(tiny_model: SpanProto, asked: Meaning) -> None:
+@pytest.mark.parametrize("nearest", [0.0, 0.25])
+def test_alikeness_by_hand(tiny_model: SpanProto, asked: Meaning, nearest: float) -> None:
     episodes = synthetic.UNEVEN
     known = meaning_prototypes(asked, episodes)
     query = tiny_model.batch(episodes, "query")
@@ -178,12 +188,13 @@ def test_alikeness_by_hand(tiny_model: SpanProto, asked: Meaning) -> None:
     first = [0, len(episodes[0].query), len(episodes[0].query) + len(episodes[1].query)]
     columns = [torch.tensor(column) for column in zip(*places, strict=True)]
     rows = torch.tensor([first[number] + row for number, row, _, _ in places])
-    alike = alikeness(query_vectors(asked, episodes, query, SpanPlaces(rows, *columns[2:])), known)
+    vectors = query_vectors(asked, episodes, query, SpanPlaces(rows, *columns[2:]))
+    alike = alikeness(vectors, known, meaning_examples(asked, episodes), nearest)
     assert alike.shape == (len(places), 7)
     assert alike.abs().max() <= 1 + 1e-6
     slots = [slice(0, 3), slice(3, 6), slice(6, 7)]
     for values, (number, row, *place) in zip(alike, places, strict=True):
-        expected = by_brute_force(asked.encoder, episodes[number], row, tuple(place))
+        expected = by_brute_force(asked.encoder, episodes[number], row, tuple(place), nearest)
         torch.testing.assert_close(values[slots[number]], expected, atol=1e-5, rtol=1e-4)
 
 
@@ -238,18 +249,43 @@ def test_none_is_as_probable_as_before() -> None:
     assert with_odds(log_p[:0], change[:0]).shape == (0, 4)
 
 
-def test_candidates_have_what_they_mean(tiny_model: SpanProto, pretrained: Encoder) -> None:
-    judged = judge(asking(tiny_model, pretrained), synthetic.UNEVEN)
+@pytest.mark.parametrize("nearest", [0.0, 0.25])
+def test_candidates_have_what_they_mean(
+    tiny_model: SpanProto, pretrained: Encoder, nearest: float
+) -> None:
+    judged = judge(asking(tiny_model, pretrained, nearest_in_meaning=nearest), synthetic.UNEVEN)
     compared = 0
     for episode, sentences in zip(synthetic.UNEVEN, judged, strict=True):
         for row, candidates in enumerate(sentences):
             for candidate in candidates:
                 place = candidate.start, candidate.end
-                expected = by_brute_force(pretrained, episode, row, place).tolist()
+                expected = by_brute_force(pretrained, episode, row, place, nearest).tolist()
                 assert candidate.meanings == pytest.approx(expected, abs=1e-4)
                 assert all(-1 <= value <= 1 + 1e-6 for value in candidate.meanings)
                 compared += 1
     assert compared > 30
+
+
+def test_names_weigh_as_much_beside_the_nearest_example(
+    tiny_model: SpanProto, pretrained: Encoder
+) -> None:
+    added = []
+    for nearest in (0.0, 0.5):
+        unnamed, named = (
+            asking(tiny_model, pretrained, nearest_in_meaning=nearest, names_in_meaning=weight)
+            for weight in (0.0, 1.5)
+        )
+        pairs = zip(
+            everything(judge(unnamed, synthetic.UNEVEN)),
+            everything(judge(named, synthetic.UNEVEN)),
+            strict=True,
+        )
+        added.append(
+            [torch.tensor(two.meanings) - torch.tensor(one.meanings) for one, two in pairs]
+        )
+    for without, beside in zip(*added, strict=True):
+        assert without.any()
+        torch.testing.assert_close(without, beside, atol=1e-4, rtol=1e-3)
 
 
 def test_type_probabilities_follow_what_spans_mean(

@@ -14,6 +14,7 @@ from spanproto.thresholds import (
     ENOUGH,
     Scored,
     best_threshold,
+    lowered,
     proposals,
     steady_threshold,
     tune,
@@ -34,6 +35,16 @@ def test_the_threshold_is_in_the_middle_of_the_gap() -> None:
     assert best_threshold(scored((0.9, True), (0.5, True)), 2) == pytest.approx(0.25)
     assert best_threshold(scored((0.9, False)), 1) is None
     assert best_threshold([], 3) is None
+
+
+@given(st.floats(0.01, 0.99), st.floats(-3, 3))
+def test_a_threshold_is_lowered_by_its_log_odds(threshold: float, by: float) -> None:
+    def log_odds(p: float) -> float:
+        return math.log(p / (1 - p))
+
+    assert log_odds(lowered(threshold, by)) == pytest.approx(log_odds(threshold) - by, abs=1e-6)
+    assert lowered(threshold, 0.0) == threshold
+    assert (lowered(0.0, by), lowered(1.0, by)) == (0.0, 1.0)
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.1, 0.2, 0.35, 0.5, 0.8]), st.booleans())))

@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, cycle, repeat
+from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -21,7 +21,6 @@ from spanproto.data.episodes import require_support
 from spanproto.data.types import Episode
 from spanproto.errors import ConfigError
 from spanproto.evaluation import Counts
-from spanproto.exchange import exchanged
 from spanproto.remembering import frozen_layers_remembered
 from spanproto.stacking import Model, TuningConfig, can_stack, encoder_prefixes, stack
 
@@ -49,7 +48,6 @@ class AdaptationConfig:
     joint_weight: float = 1.0  # lambda of Algorithm 1
     negatives: float = 1.0  # share of the spans apart from all entities that a step looks at
     leave_one_out: bool = False  # keep a support span out of its own prototype
-    exchanges: int = 0  # orders of each type's mentions that steps go through; 0: as they stand
     recall: bool = False  # in the decision, also ask the weights before the fine-tuning
     dropout: bool = True
     seed: int = 42
@@ -63,7 +61,6 @@ class AdaptationConfig:
             require(getattr(self, name) > 0, f"adaptation.{name} must be positive")
         require(self.learning_rate > 0, "adaptation.learning_rate must be positive")
         require(0 <= self.negatives <= 1, "adaptation.negatives is a share, between 0 and 1")
-        require(self.exchanges >= 0, "adaptation.exchanges must not be negative")
         for name in ("head_learning_rate", "weight_decay", "joint_weight", "seconds"):
             value = getattr(self, name)
             require(value is None or value >= 0, f"adaptation.{name} must not be negative")
@@ -129,30 +126,14 @@ def _batches(
     config: AdaptationConfig,
     batch: TensorBatch | None,
 ) -> Iterator[TensorBatch]:
-    """The batch of each step: the support sets, always the same, or random parts of large ones.
-
-    With exchanges, steps go round several batches in which mentions have changed places.
-    """
-
-    def made(parts: Sequence[Episode]) -> TensorBatch:
-        return model.support_batch(parts).to(model.device)
-
-    def drawn(step: int) -> TensorBatch:
-        """Each episode by itself, so that it does not matter beside which others it is."""
-        parts = []
-        for episode in episodes:
-            rng = random.Random(f"{config.seed}/{step}")
-            part = random_part(episode, config.sentences_per_step, rng)
-            parts.append(exchanged(part, rng) if config.exchanges else part)
-        return made(parts)
-
+    """The batch of each step: the support sets, always the same, or random parts of large ones."""
     whole = all(len(episode.support) <= config.sentences_per_step for episode in episodes)
-    if not whole:
-        yield from map(drawn, count())
-    elif config.exchanges:
-        yield from cycle(map(drawn, range(config.exchanges)))
-    else:
-        yield from repeat(made(episodes) if batch is None else batch)
+    for step in count():
+        if batch is None or not whole:
+            rng = random.Random(f"{config.seed}/{step}")
+            parts = [random_part(episode, config.sentences_per_step, rng) for episode in episodes]
+            batch = model.support_batch(parts).to(model.device)
+        yield batch
 
 
 def random_part(episode: Episode, most: int, rng: random.Random) -> Episode:

@@ -7,6 +7,7 @@ new to it, after fine-tuning if there is to be any.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,8 +17,10 @@ from spanproto.data.types import Episode, Sentence
 from spanproto.decision import (
     DEFAULT_EVIDENCE,
     EVIDENCE,
+    LEAST_PROBABILITY,
     DecisionConfig,
     EvidenceName,
+    fit_pairs,
     fit_scale,
     fit_weights,
     log_odds,
@@ -27,7 +30,6 @@ from spanproto.judging import Candidate, judge
 from spanproto.model import SpanProto
 from spanproto.thresholds import Scored, steady_threshold
 
-LEAST_PROBABILITY = 1e-7
 Judged = Sequence[tuple[Sentence, Sequence[Candidate]]]
 JudgedEpisode = list[list[Candidate]]  # the candidates of each query sentence
 
@@ -93,10 +95,12 @@ def decision_of(
 
     if evidence:
         columns = dict(zip(EVIDENCE, rows.unbind(1), strict=True))
-        weights = fit_weights({name: columns[name] for name in evidence}, torch.tensor(correct))
+        weighed = {name: columns[name] for name in EVIDENCE if name in evidence}
+        fit = fit_pairs if "pairs" in evidence else fit_weights
+        weights: dict[str, Any] = fit(weighed, torch.tensor(correct))
     else:
         weights = fit_scale(odds_of(joint), torch.tensor(correct), joint)
-    fitted = DecisionConfig(**{**asdict(joint), **weights})
+    fitted = DecisionConfig(**{**asdict(joint), "pairs": {}, **weights})
     odds = odds_of(fitted)
     scores = iter(odds.sigmoid().tolist())
     left = [

@@ -114,6 +114,11 @@ def _convert(hint: Any, value: Any, name: str) -> Any:
     if origin in (types.UnionType, typing.Union):
         options = [option for option in typing.get_args(hint) if option is not type(None)]
         return None if value is None else _convert(options[0], value, name)
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{name} is a mapping of names to values, not {value!r}")
+        _, item = typing.get_args(hint)
+        return {str(key): _convert(item, part, f"{name}.{key}") for key, part in value.items()}
     if origin is list:
         (item,) = typing.get_args(hint)
         values = value if isinstance(value, list) else [value]

@@ -206,9 +206,12 @@ def _weigh(
         words=0.0 if of_words is None else of_words,
         meaning=0.0 if alike is None else alike,
     )
+    nearest = log_p.argmax(-1)
+    if model.config.decision.pairs:  # fitted to the nearest type: no other is likelier
+        odds = odds.minimum(odds.gather(1, nearest[:, None]))
     scores = odds.masked_fill(~allowed, -torch.inf).sigmoid()
     distance = distance.masked_fill(~allowed, torch.inf)
-    return Evidence(log_p.argmax(-1), distance, log_p.exp(), scores, before, of_words, alike)
+    return Evidence(nearest, distance, log_p.exp(), scores, before, of_words, alike)
 
 
 def _alike(
@@ -231,7 +234,8 @@ def _alike(
         return None
     with model.mixed_precision():
         vectors = query_vectors(model.meaning, episodes, encoded.batch, spans)
-    return alikeness(vectors, prototypes.meanings)
+    share = model.config.decision.nearest_in_meaning
+    return alikeness(vectors, prototypes.meanings, prototypes.examples, share)
 
 
 def _log_shots(prototypes: Prototypes) -> Tensor:

@@ -7,6 +7,7 @@ examples.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -67,17 +68,16 @@ class Meaning:
         return found
 
 
-def meaning_prototypes(
-    meaning: Meaning, episodes: Sequence[Episode], names_weight: float = 0.0
-) -> Tensor:
-    """What the examples of each type of each episode have in common, unit vectors (slots, 2, h).
+class Examples(NamedTuple):
+    """What the support spans of some episodes mean."""
 
-    A type without examples has none to speak of. With a weight of its name, the vector of spans by
-    themselves has that of the name added: `alikeness` then is that of the examples, and so many
-    times the cosine of span and name.
-    """
-    keys = [(number, label) for number, episode in enumerate(episodes) for label in episode.types]
-    slots = {key: slot for slot, key in enumerate(keys)}
+    vectors: Tensor  # (P, 2, h), two unit vectors of each
+    slot: Tensor  # (P,), the type of each
+
+
+def meaning_examples(meaning: Meaning, episodes: Sequence[Episode]) -> Examples:
+    """The vectors of all support spans, and the types that they are examples of."""
+    slots = _slots(episodes)
     sentences = [(n, s) for n, episode in enumerate(episodes) for s in episode.support]
     spans = [
         (at, span.start, span.end, slots[number, span.label])
@@ -86,9 +86,32 @@ def meaning_prototypes(
     ]
     vectors = meaning.vectors([s.words for _, s in sentences], [span[:3] for span in spans])
     slot = torch.tensor([span[3] for span in spans], dtype=torch.long, device=vectors.device)
+    return Examples(vectors, slot)
+
+
+def _slots(episodes: Sequence[Episode]) -> dict[tuple[int, str], int]:
+    """The place of each type of each episode."""
+    keys = [(number, label) for number, episode in enumerate(episodes) for label in episode.types]
+    return {key: slot for slot, key in enumerate(keys)}
+
+
+def meaning_prototypes(
+    meaning: Meaning,
+    episodes: Sequence[Episode],
+    names_weight: float = 0.0,
+    examples: Examples | None = None,
+) -> Tensor:
+    """What the examples of each type of each episode have in common, unit vectors (slots, 2, h).
+
+    A type without examples has none to speak of. With a weight of its name, the vector of spans by
+    themselves has that of the name added: `alikeness` then is that of the examples, and so many
+    times the cosine of span and name. `examples` are those of the episodes, if they are known.
+    """
+    slots = _slots(episodes)
+    vectors, slot = meaning_examples(meaning, episodes) if examples is None else examples
     flat = vectors.flatten(1)
-    total = prototypes(flat, torch.ones_like(flat[:, 0]), slot, len(keys))
-    known = F.normalize(total.view(len(keys), *vectors.shape[1:]), dim=-1)
+    total = prototypes(flat, torch.ones_like(flat[:, 0]), slot, len(slots))
+    known = F.normalize(total.view(len(slots), *vectors.shape[1:]), dim=-1)
     if names_weight:
         called = {
             slots[number, label]: words
@@ -111,9 +134,19 @@ def query_vectors(
     return meaning.vectors(asked, places)
 
 
-def alikeness(vectors: Tensor, known: Tensor) -> Tensor:
+def alikeness(
+    vectors: Tensor, known: Tensor, examples: Examples | None = None, nearest: float = 0.0
+) -> Tensor:
     """How alike M spans (M, 2, h) and the prototypes `known` (slots, 2, h) are, (M, slots).
 
     The mean of two cosines: that of the spans by themselves, and that of the spans as they stand.
+    The share `nearest` of it is how alike the nearest example of a type is: where examples are of
+    several kinds, their mean is like none of them. A type without examples has 0.
     """
-    return torch.einsum("mvh,svh->ms", vectors, known) / 2
+    alike = torch.einsum("mvh,svh->ms", vectors, known) / 2
+    if not nearest or examples is None:
+        return alike
+    to_each = alikeness(vectors, examples.vectors)  # (M, P)
+    best = torch.full_like(alike, -torch.inf)
+    best = best.scatter_reduce(1, examples.slot.expand_as(to_each), to_each, "amax")
+    return torch.lerp(alike, best.masked_fill(best == -torch.inf, 0.0), nearest)

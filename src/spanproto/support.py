@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from spanproto.data.types import Episode
-from spanproto.meaning import meaning_prototypes
+from spanproto.meaning import Examples, meaning_examples, meaning_prototypes
 from spanproto.model import SpanProto
 from spanproto.word_evidence import WordPrototypes, WordTotals, word_prototypes, word_totals
 
 SENTENCES_AT_ONCE = 128
-_OF_WORDS = "words_"  # how the names of the tensors of word prototypes begin
+_PARTS: dict[str, Any] = {"words": WordPrototypes, "examples": Examples}  # tuples themselves
 
 
 class Prototypes(NamedTuple):
@@ -25,26 +25,27 @@ class Prototypes(NamedTuple):
     words: WordPrototypes | None = None  # where a decision asks for them
     meanings: Tensor | None = None  # (slots, 2, h), where the pretrained encoder is asked
     shots: Tensor | None = None  # (slots,), how many support spans there are of each type
+    examples: Examples | None = None  # where the nearest of them counts to the pretrained encoder
 
     @classmethod
     def of_tensors(cls, tensors: Mapping[str, Tensor]) -> "Prototypes":
         """The prototypes of which `to_tensors` made the tensors."""
-        words = {
-            name.removeprefix(_OF_WORDS): tensor
-            for name, tensor in tensors.items()
-            if name.startswith(_OF_WORDS)
-        }
-        rest = {name: t for name, t in tensors.items() if not name.startswith(_OF_WORDS)}
-        return cls(**rest, words=WordPrototypes(**words) if words else None)
+        known: dict[str, Any] = dict(tensors)
+        for part, kind in _PARTS.items():
+            own = {name: f"{part}_{name}" for name in kind._fields}
+            if known.keys() >= set(own.values()):
+                known[part] = kind(**{name: known.pop(place) for name, place in own.items()})
+        return cls(**known)
 
     def to_tensors(self) -> dict[str, Tensor]:
-        """All of them by name, such as can be saved."""
-        spans = {"centres": self.centres, "others": self.others, "episode": self.episode}
-        words = {} if self.words is None else self.words._asdict()
-        asked = {"meanings": self.meanings, "shots": self.shots}
-        known = {name: tensor for name, tensor in asked.items() if tensor is not None}
-        of_words = {f"{_OF_WORDS}{name}": tensor for name, tensor in words.items()}
-        return spans | of_words | known
+        """All of them by name, such as can be saved; those of a part begin with its name."""
+        found: dict[str, Tensor] = {}
+        for name, value in self._asdict().items():
+            if name in _PARTS and value is not None:
+                found |= {f"{name}_{key}": tensor for key, tensor in value._asdict().items()}
+            elif value is not None:
+                found[name] = value
+        return found
 
     def to(self, device: torch.device) -> "Prototypes":
         """The same on another device."""
@@ -84,11 +85,13 @@ def support_prototypes(
     means = torch.stack(totals).sum(0) / number.clamp(min=1)[:, None]
     centres = model.classifier.settle(means)
     vectors, numbers = zip(*others, strict=True)
-    asked = None
+    asked, examples = None, None
     if meanings and model.meaning is not None:
+        decision = model.config.decision
         with model.mixed_precision():
-            weight = model.config.decision.names_in_meaning
-            asked = meaning_prototypes(model.meaning, episodes, weight)
+            examples = meaning_examples(model.meaning, episodes)
+            weight = decision.names_in_meaning / (1 - decision.nearest_in_meaning)
+            asked = meaning_prototypes(model.meaning, episodes, weight, examples)
     return Prototypes(
         centres,
         torch.cat(vectors),
@@ -96,6 +99,7 @@ def support_prototypes(
         word_prototypes(of_words, len(centres)) if words else None,
         asked,
         number,
+        examples,
     )
 
 

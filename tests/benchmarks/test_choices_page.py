@@ -7,6 +7,9 @@ import pytest
 from scripts import ROOT, benchmark_script
 
 from spanproto.errors import ConfigError
+from spanproto.experiments.training_choices import SCORED
+
+DOMAINS = ("ai", "literature", "music", "politics", "science", "flat-genia")
 
 
 @pytest.fixture
@@ -14,11 +17,21 @@ def choices():
     return benchmark_script("choices")
 
 
+def measure(path: Path, f1: float, span: float = 0.0, std: float = 10.0) -> None:
+    """Write what the page reads of a score."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {
+        "micro": {"f1": f1},
+        "span": {"f1": span},
+        "episode_f1": {"mean": f1, "std": std},
+        "episodes": 100,
+    }
+    path.write_text(json.dumps(content), "utf-8")
+
+
 def test_choices_are_set_against_the_first_setting(choices, tmp_path: Path) -> None:
     for name, f1 in (("chosen", 40.0), ("two-stage", 36.54)):
-        path = tmp_path / "choices" / "news-1-valid" / f"{name}.12.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"micro": {"f1": f1}}), "utf-8")
+        measure(tmp_path / "choices" / "news-1-valid" / f"{name}.12.json", f1)
     rows = dict(choices.choices_table(tmp_path).rows)
     assert rows["the first setting"] == ["40.0", "not run yet"]
     assert rows["the paper's decision: two thresholds in a row"][0] == "36.5 (-3.5)"
@@ -34,15 +47,9 @@ def test_choices_by_more_than_the_support_set_are_told_apart(choices, tmp_path: 
 
 
 def test_foreign_domains_have_a_mean_once_all_are_measured(choices, tmp_path: Path) -> None:
-    def measure(folder: str, name: str, f1: float) -> None:
-        path = tmp_path / "choices" / folder / f"{name}.12.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"micro": {"f1": f1}}), "utf-8")
-
-    domains = ("ai", "literature", "music", "politics", "science", "flat-genia")
-    for f1, domain in enumerate(domains):
-        measure(f"wiki-1-{domain}", "foreign-fewer", 30 + f1)
-    measure("wiki-5-music", "foreign-all", 41.26)
+    for f1, domain in enumerate(DOMAINS):
+        measure(tmp_path / "choices" / f"wiki-1-{domain}" / "foreign-fewer.12.json", 30 + f1)
+    measure(tmp_path / "choices" / "wiki-5-music" / "foreign-all.12.json", 41.26)
     table = choices.foreign_table(tmp_path)
     assert list(table.heading[1:]) == [
         "1-shot, all",
@@ -55,7 +62,7 @@ def test_foreign_domains_have_a_mean_once_all_are_measured(choices, tmp_path: Pa
         "5-shot, longer",
     ]
     rows = dict(table.rows)
-    assert len(rows) == len(domains) + 1
+    assert len(rows) == len(DOMAINS) + 1
     assert rows["music (CrossNER, Liu et al.)"] == [
         "not run yet",
         "32.0",
@@ -70,6 +77,57 @@ def test_foreign_domains_have_a_mean_once_all_are_measured(choices, tmp_path: Pa
     assert rows["mean"] == ["", "32.5", *[""] * 6]
 
 
+def test_cuts_stand_from_the_highest_to_the_lowest_beside_their_means(
+    choices, tmp_path: Path
+) -> None:
+    for f1, domain in enumerate(DOMAINS):
+        measure(tmp_path / "choices" / f"wiki-1-{domain}" / "carried-higher-0.5.12.json", 40 + f1)
+    measure(tmp_path / "choices" / "wiki-1-ai" / "carried-as-fitted.12.json", 50.0, std=15.0)
+    measure(tmp_path / "choices" / "wiki-5-ai" / "carried-lower-1.12.json", 61.24)
+    measure(tmp_path / "choices" / "wiki-5-ai" / "carried-as-fitted.12.json", 62.0, std=36.0)
+    table = choices.cuts_table(tmp_path)
+    cuts = ["higher 0.5", "as fitted", "lower 0.25", "lower 0.5", "lower 0.75", "lower 1"]
+    cuts.append("as fitted, nearest example")
+    assert list(table.heading[1:]) == [f"{shots}-shot, {cut}" for shots in (1, 5) for cut in cuts]
+    rows = dict(table.rows)
+    assert len(rows) == len(DOMAINS) + 1
+    missing = "not run yet"
+    assert rows["AI (CrossNER, Liu et al.)"] == [
+        *["40.0", "50.0", *5 * [missing]],
+        *[missing, "62.0", *3 * [missing], "61.2", missing],
+    ]
+    assert rows["music (CrossNER, Liu et al.)"] == ["42.0", *13 * [missing]]
+    assert rows["mean"] == ["42.5", *13 * [""]]
+    assert "of a domain is 1.5 to 3.6." in " ".join(choices.page(tmp_path).split())
+
+
+def test_trainings_have_a_mean_once_both_seeds_are_measured(choices, tmp_path: Path) -> None:
+    folder = tmp_path / "trainings" / "inter-5w1-valid"
+    for name, seed, f1, span in (
+        ("few", 12, 60.04, 70.0),
+        ("few", 21, 61.06, 73.0),
+        ("all", 21, 59.0, 72.0),
+    ):
+        measure(folder / f"{name}.{seed}.json", f1, span)
+    table = choices.trainings_table(tmp_path)
+    assert table.heading[1:3] == ("F1, seed 12", "F1, seed 21")
+    (_, few), (_, every), *others = table.rows
+    assert few == ["60.0", "61.1", "60.5", "71.5"]
+    assert every == ["not run yet", "59.0", "", ""]
+    assert [title for title, _ in table.rows] == list(SCORED.values())
+    assert all(row == ["not run yet", "not run yet", "", ""] for _, row in others)
+    assert "over the episodes is 1.0; all" in " ".join(choices.page(tmp_path).split())
+
+
+def test_the_page_is_written_as_soon_as_anything_is_measured(choices, tmp_path: Path) -> None:
+    page = tmp_path / "choices.md"
+    choices.main(tmp_path)
+    assert not page.exists()
+    measure(tmp_path / "trainings" / "inter-5w1-valid" / "rivals.21.json", 60.0)
+    choices.main(tmp_path)
+    assert page.read_text("utf-8") == choices.page(tmp_path)
+
+
 def test_the_page_is_made_from_the_measured_files(choices) -> None:
     assert (ROOT / "results" / "choices.md").read_text("utf-8") == choices.page()
     content = {"episode_f1": {"mean": 40.0, "std": 12.0}, "episodes": 64}
@@ -79,7 +137,8 @@ def test_the_page_is_made_from_the_measured_files(choices) -> None:
 def test_a_choice_or_a_column_is_run_alone() -> None:
     cells_of = benchmark_script("results").chosen_cells
     assert {own.column.name for own in cells_of("news-1")} == {"news-1-valid"}
-    by_column = [cells_of(column) for column in ("news-1", "inter-5w1", "wiki-5-genia", "foreign")]
+    names = ("news-1", "inter-5w1", "wiki-5-genia", "foreign", "carried")
+    by_column = [cells_of(name) for name in names]
     assert len(cells_of("")) == sum(map(len, by_column))
     assert [own.cell.system for own in cells_of("dense-longer")] == ["dense-layers"]
     alone = cells_of("centred")
@@ -90,17 +149,28 @@ def test_a_choice_or_a_column_is_run_alone() -> None:
 
 def test_choices_on_foreign_domains_are_run_together_or_alone() -> None:
     cells_of = benchmark_script("results").chosen_cells
-    together = cells_of("foreign")
-    assert [len(own.columns) for own in together] == [6, 6]
+    for name in ("foreign", "carried"):
+        together = cells_of(name)
+        assert [own.cell.system for own in together] == [name, name]
+        assert [len(own.columns) for own in together] == [6, 6]
     for own in cells_of("music"):
         assert own.cell.by_column() == [own.cell]  # the others are not run with it
-    assert [own.cell.column for own in cells_of("music")] == ["wiki-1-music", "wiki-5-music"]
+    assert [(own.cell.system, own.cell.column) for own in cells_of("music")] == [
+        ("foreign", "wiki-1-music"),
+        ("foreign", "wiki-5-music"),
+        ("carried", "wiki-1-music"),
+        ("carried", "wiki-5-music"),
+    ]
     (own,) = cells_of("foreign-all,wiki-1-music,wiki-1-ai")
     assert [column.name for column in own.columns] == ["wiki-1-ai", "wiki-1-music"]
     assert own.cell.also == ("wiki-1-music",)
     assert [scoring.name for scoring in own.cell.scorings] == ["foreign-all"]
     assert {own.cell.system for own in cells_of("wiki-5-genia")} > {"dense"}
-    assert "foreign" not in {own.cell.system for own in cells_of("wiki-5-genia")}
+    assert not {"foreign", "carried"} & {own.cell.system for own in cells_of("wiki-5-genia")}
+    cuts = cells_of("carried-as-fitted,carried-lower-0.5,wiki-5-music")
+    assert [[s.name for s in own.cell.scorings] for own in cuts] == [
+        ["carried-as-fitted", "carried-lower-0.5"]
+    ]
 
 
 def test_with_further_seeds_the_papers_algorithm_is_scored_as_trained_alone() -> None:

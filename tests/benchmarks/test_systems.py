@@ -252,16 +252,17 @@ def test_of_a_training_too_long_to_be_doubled_half_and_whole_are_told(
     assert " ".join(trainings.flat_by_half(scores).split()) == f"{intro}{decommeta}."
     lengths = dict(trainings.length_table(scores).rows)
     assert lengths["DecomMeta"] == ["", f"52.0 {ARROW} 53.0 {ARROW} {DASH}", ""]
-    run(scores, "esd", {"inter-5w5": 59.0})
-    judge(scores, "inter-5w5", "esd-150", 58.0)  # with an error of 1
-    judge(scores, "inter-5w5", "esd-300", 60.1)
+    run(scores, "decommeta", {"inter-5w5": 59.0})
+    judge(scores, "inter-5w5", "decommeta-150", 58.0)  # with an error of 1
+    judge(scores, "inter-5w5", "decommeta-300", 60.1)
     now = Scores(scores.results)
-    esd = (
-        f"ESD on INTER 5-way 5~10-shot: 58.0 {ARROW} 60.1, with standard errors of "
+    five = (
+        f"DecomMeta on INTER 5-way 5~10-shot: 58.0 {ARROW} 60.1, with standard errors of "
         "1.0 and 1.0, a rise of more than both together"
     )
-    assert " ".join(trainings.flat_by_half(now).split()) == f"{intro}{decommeta}; {esd}."
-    assert dict(trainings.length_table(now).rows)["ESD"][2] == f"58.0 {ARROW} 60.1 {ARROW} {DASH}"
+    assert " ".join(trainings.flat_by_half(now).split()) == f"{intro}{decommeta}; {five}."
+    lengths = dict(trainings.length_table(now).rows)
+    assert lengths["DecomMeta"][2] == f"58.0 {ARROW} 60.1 {ARROW} {DASH}"
 
 
 def test_other_settings_stand_below_those_of_the_tables(trainings, scores: Scores) -> None:

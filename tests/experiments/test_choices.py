@@ -6,16 +6,20 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from spanproto.data.formats import write_episodes
+from spanproto.data.formats import write_episodes, write_sentences
+from spanproto.errors import DataError
 from spanproto.experiments.choices import (
     CHOSEN_ON,
     FIRST,
     KNOWN,
     TITLES,
     choice_cells,
+    validation_column,
 )
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.systems import (
+    INTER,
+    OF_ALL,
     by_shots,
     spanproto_cell,
     told_even,
@@ -66,7 +70,9 @@ def test_all_choices_are_of_one_setting() -> None:
 def test_one_of_the_last_choices_is_spanproto_with_words(name: str, last: str) -> None:
     cell = next(own.cell for own in choice_cells(name, 12) if own.cell.system == "final")
     table = words_cell(name, 12)
-    assert {**cell.run, "data": {}} == {**table.run, "data": {}}
+    told_nothing = table.retrained("final", OF_ALL if name in INTER else {}, {})
+    assert {**cell.run, "data": {}} == {**told_nothing.run, "data": {}}
+    assert cell.run["model"]["objective"]["negatives"] == 0.3
     assert not cell.doubtful
     tuned = table.scoring("words-adapted")
     scorings = {scoring.name: scoring for scoring in cell.scorings}
@@ -104,7 +110,6 @@ def test_letter_case_is_a_choice_where_there_is_any() -> None:
             if own.cell.run["model"].get("encoder", {}).get("case")
         ]
         final = ["final", "final-doubts", "final-partly"]
-        final += ["final-partly-all-negatives", "final-partly-longer"]
         final += ["final-names-quarter", "final-names-half"]
         assert reading == ([] if name == "news-1" else ["tables-words-case", *final])
 
@@ -123,3 +128,18 @@ def test_what_decisions_are_fitted_on_is_not_scored(tmp_path: Path) -> None:
     episodes = [synthetic.episode(seed) for seed in range(column.skip + 2)]
     write_episodes(tmp_path / column.test_file, episodes, "crossdomain")
     assert len(column.test_episodes(tmp_path)) == 2
+
+
+def test_validation_episodes_of_five_shots_leave_rare_types_out(tmp_path: Path) -> None:
+    column = validation_column(COLUMNS["inter-5w5"])
+    assert (column.skip_rare, COLUMNS["inter-5w5"].skip_rare) == (True, False)
+    assert not validation_column(COLUMNS["news-1"]).skip_rare
+    rare = synthetic.TYPES[-1]
+    corpus = [*synthetic.corpus(1, 200, synthetic.TYPES[:-1]), *synthetic.corpus(2, 2, [rare])]
+    (tmp_path / column.test_file).parent.mkdir(parents=True)
+    write_sentences(tmp_path / column.test_file, corpus, "fewnerd")
+    column = replace(column, test_types=",".join(synthetic.TYPES))
+    for episode in column.test_episodes(tmp_path, limit=3):
+        assert set(episode.types) == set(synthetic.TYPES) - {rare}
+    with pytest.raises(DataError, match=rare):
+        replace(column, skip_rare=False).test_episodes(tmp_path)

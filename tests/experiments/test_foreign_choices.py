@@ -1,15 +1,12 @@
 """Choices on domains that decisions are not fitted on: one training serves all of them."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import synthetic
 
-from spanproto.data.formats import write_episodes, write_sentences
-from spanproto.data.types import Sentence, Span
 from spanproto.errors import DataError
 from spanproto.experiments.cells import Grid
 from spanproto.experiments.columns import COLUMNS
@@ -21,29 +18,6 @@ from spanproto.model import SpanProto
 from spanproto.provenance import sha256
 
 MUSIC, GENIA = (foreign_column("wiki-1", domain) for domain in ("music", "flat-genia"))
-
-
-def nesting(sentence: Sentence) -> Sentence:
-    """The sentence with the first word of each longer mention as one of its own, too."""
-    longer = [span for span in sentence.spans if span.end - span.start > 1]
-    inner = [Span(span.start, span.start + 1, "inner") for span in longer]
-    return sentence.with_spans((*sentence.spans, *inner))
-
-
-def put(folder: Path, name: str, sentences: Sequence[Sentence], form: str) -> None:
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    write_sentences(folder / name, sentences, form)
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    put(tmp_path, MUSIC.test_file, synthetic.corpus(1), "conll")
-    put(tmp_path, GENIA.test_file, [nesting(one) for one in synthetic.corpus(2)], "token-json")
-    for name in (*MUSIC.data["train"], *MUSIC.validation["valid"]):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        episodes = [synthetic.episode(seed) for seed in range(4)]
-        write_episodes(tmp_path / name, episodes, "crossdomain")
-    return tmp_path
 
 
 @pytest.fixture
@@ -81,12 +55,12 @@ def test_domains_are_of_no_benchmarks_data() -> None:
     assert not benchmarks & {domain.file for domain in FOREIGN_DOMAINS.values()}
 
 
-def test_an_episode_has_all_types_of_a_domain_and_outermost_mentions(data: Path) -> None:
-    episodes = GENIA.test_episodes(data)
+def test_an_episode_has_all_types_of_a_domain_and_outermost_mentions(foreign_data: Path) -> None:
+    episodes = GENIA.test_episodes(foreign_data)
     assert len(episodes) == 12
-    assert episodes == GENIA.test_episodes(data)
+    assert episodes == GENIA.test_episodes(foreign_data)
     assert len({episode.query for episode in episodes}) == 12
-    assert GENIA.test_episodes(data, limit=2) == episodes[:2]
+    assert GENIA.test_episodes(foreign_data, limit=2) == episodes[:2]
     labelled = {sentence.words: sentence.spans for sentence in synthetic.corpus(2)}
     for episode in episodes:
         assert episode.types == episode.supported_types() == tuple(sorted(synthetic.TYPES))
@@ -95,21 +69,23 @@ def test_an_episode_has_all_types_of_a_domain_and_outermost_mentions(data: Path)
             assert sentence.spans == labelled[sentence.words]
 
 
-def test_more_shots_leave_fewer_sentences_to_ask_about(data: Path) -> None:
-    (episode,) = foreign_column("wiki-5", "music").test_episodes(data, limit=1)
+def test_more_shots_leave_fewer_sentences_to_ask_about(foreign_data: Path) -> None:
+    (episode,) = foreign_column("wiki-5", "music").test_episodes(foreign_data, limit=1)
     assert len(episode.query) == 10
     for label in synthetic.TYPES:
         assert sum(sentence.type_counts()[label] for sentence in episode.support) >= 5
 
 
 def test_one_training_serves_all_domains(
-    data: Path,
+    foreign_data: Path,
     own: OwnCell,
     tmp_path: Path,
     tiny_encoder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    grid = Grid(data, str(tiny_encoder), tmp_path / "out", tmp_path / "runs", 1, device="cpu")
+    grid = Grid(
+        foreign_data, str(tiny_encoder), tmp_path / "out", tmp_path / "runs", 1, device="cpu"
+    )
     known = dict(COLUMNS)
     tuned: list[int] = []
     adapted = SpanProto.adapted
@@ -136,10 +112,10 @@ def test_one_training_serves_all_domains(
         found[column.name, "foreign-all"]["provenance"]["data"][0]["sha256"]
         for column in own.columns
     ]
-    assert tested == [sha256(data / column.test_file) for column in own.columns]
+    assert tested == [sha256(foreign_data / column.test_file) for column in own.columns]
     assert require_for_own_cells(grid, [own]) == []
     (grid.output / "wiki-1-flat-genia" / "foreign-all.12.json").unlink()
     assert require_for_own_cells(grid, [own]) == [own]
-    (data / GENIA.test_file).unlink()
+    (foreign_data / GENIA.test_file).unlink()
     with pytest.raises(DataError, match="which the column wiki-1-flat-genia needs"):
         require_for_own_cells(grid, [own])

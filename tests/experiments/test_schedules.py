@@ -43,7 +43,6 @@ def test_what_takes_too_long_is_a_doubling_and_no_other() -> None:
     assert TOO_LONG == {
         ("decommeta", "inter-5w1"): "double",
         ("decommeta", "inter-5w5"): "double",
-        ("esd", "inter-5w5"): "double",
     }
 
 

@@ -20,7 +20,6 @@ SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
 TOO_LONG = {  # what would take too long to be tried
     ("decommeta", "inter-5w1"): "double",
     ("decommeta", "inter-5w5"): "double",
-    ("esd", "inter-5w5"): "double",
 }
 TUNED_LONGER = {"decommeta": 40}  # steps of fine-tuning, as SpanProto has; its own are three
 

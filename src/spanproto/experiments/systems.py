@@ -167,6 +167,12 @@ def with_words(scoring: Scoring, name: str) -> Scoring:
     return replace(scoring, name=name, evidence=(*usual, "words"))
 
 
+def with_pairs(scoring: Scoring, name: str) -> Scoring:
+    """A scoring whose decision weighs the products of any two pieces of its evidence, too."""
+    assert scoring.evidence is not None
+    return replace(scoring, name=name, evidence=(*scoring.evidence, "pairs"))
+
+
 def told_names(scoring: Scoring, name: str) -> Scoring:
     """A scoring that asks the pretrained encoder about the types' names, too: to report apart."""
     return replace(scoring, name=name, deciding=(*scoring.deciding, _NAMED))

@@ -13,7 +13,7 @@ from typing import Any
 from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import OF_ALL, SEEDS, words_cell
+from spanproto.experiments.systems import OF_ALL, SEEDS, with_pairs, words_cell
 
 TRIED_ON = "inter-5w1"
 TRIED_WITH = SEEDS[:2]
@@ -29,12 +29,17 @@ class Training:
     training: Mapping[str, Any] = field(default_factory=dict)
 
 
+def paired(training: str) -> str:
+    """What a score is called for which products of evidence are weighed."""
+    return f"{training}-pairs"
+
+
 _ALL = {"objective": {"negatives": 1.0}}
 _LONGER = {"steps": 1000}
 TRAININGS: Mapping[str, Training] = {
-    "few": Training("500 steps, a third of the spans apart from entities", {}),
+    "few": Training("500 steps, a third of the spans apart from entities"),
     "all": Training("all of these spans", _ALL),
-    "few-longer": Training("a third of them, 1000 steps", {}, _LONGER),
+    "few-longer": Training("a third of them, 1000 steps", training=_LONGER),
     "all-longer": Training("all of them, 1000 steps", _ALL, _LONGER),
     "all-wider": Training("all of them, 8 episodes a step", _ALL, {"episodes_per_step": 8}),
     "all-dropout": Training(
@@ -53,6 +58,14 @@ TRAININGS: Mapping[str, Training] = {
 }
 
 
+PAIRED = "complete"  # whose decision is also fitted to products of evidence
+SCORED = {
+    **{name: training.title for name, training in TRAININGS.items()},
+    paired(PAIRED): "and products of any two pieces of evidence weighed",
+}
+"""What is said of each score."""
+
+
 def training_cells() -> list[OwnCell]:
     """A cell for each training and seed, the longest trainings first."""
     column = validation_column(COLUMNS[TRIED_ON])
@@ -62,6 +75,15 @@ def training_cells() -> list[OwnCell]:
             words = words_cell(TRIED_ON, seed)
             scoring = replace(words.scoring("words-fitted"), name=name)
             first = words.retrained(name, OF_ALL, {}, [scoring])
-            cell = first.retrained(name, training.model, training.training, [scoring])
+            scorings = [scoring]
+            if name == PAIRED:
+                scorings.append(with_pairs(scoring, paired(name)))
+            cell = first.retrained(name, training.model, training.training, scorings)
             cells.append(OwnCell(column, replace(cell, column=column.name)))
-    return sorted(cells, key=lambda own: -own.cell.run["training"]["steps"])
+    return sorted(cells, key=_episodes, reverse=True)
+
+
+def _episodes(own: OwnCell) -> int:
+    """How many episodes a training sees."""
+    training = own.cell.run["training"]
+    return int(training["steps"] * training["episodes_per_step"])

@@ -1,0 +1,36 @@
+"""Data of domains that decisions are not fitted on, made up."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from spanproto.data.formats import write_episodes, write_sentences
+from spanproto.data.types import Sentence, Span
+from spanproto.experiments.foreign_choices import foreign_column
+
+
+def nesting(sentence: Sentence) -> Sentence:
+    """The sentence with the first word of each longer mention as one of its own, too."""
+    longer = [span for span in sentence.spans if span.end - span.start > 1]
+    inner = [Span(span.start, span.start + 1, "inner") for span in longer]
+    return sentence.with_spans((*sentence.spans, *inner))
+
+
+def put(folder: Path, name: str, sentences: Sequence[Sentence], form: str) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    write_sentences(folder / name, sentences, form)
+
+
+@pytest.fixture
+def foreign_data(tmp_path: Path) -> Path:
+    """Of two domains, one of them with nested mentions, and what one shot trains on."""
+    music, genia = (foreign_column("wiki-1", domain) for domain in ("music", "flat-genia"))
+    put(tmp_path, music.test_file, synthetic.corpus(1), "conll")
+    put(tmp_path, genia.test_file, [nesting(one) for one in synthetic.corpus(2)], "token-json")
+    for name in (*music.data["train"], *music.validation["valid"]):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        episodes = [synthetic.episode(seed) for seed in range(4)]
+        write_episodes(tmp_path / name, episodes, "crossdomain")
+    return tmp_path
