@@ -10,12 +10,13 @@ import synthetic
 import torch
 from command import refused, spanproto
 
+from spanproto.batch import SpanPlaces
 from spanproto.data.formats import read_sentences, write_episodes, write_sentences
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.errors import ConfigError, DataError
 from spanproto.extractor import boundary_matrix, touching, without_doubtful
 from spanproto.model import SpanProto
-from spanproto.objective import held_out_losses, losses, seen_cells
+from spanproto.objective import held_out_losses, losses, of_certain, seen_cells
 from spanproto.training.cross_fitting import doubts_of_run, unlabelled_entities
 from spanproto.training.doubts import Doubts
 from spanproto.training.settings import DataConfig, RunConfig, TrainingConfig
@@ -145,6 +146,42 @@ def test_losses_are_of_what_is_not_doubtful(tiny_model: SpanProto, weight: float
     for without, with_doubts in zip(*found, strict=True):
         assert with_doubts.span < without.span
         assert (with_doubts.word == without.word) == (weight == 0)
+
+
+@pytest.mark.parametrize("from_query", [False, True])
+def test_boundaries_can_be_learned_from_sentences_without_doubts_alone(
+    eager_model: SpanProto, from_query: bool
+) -> None:
+    """The mean over the others; types are learned from all."""
+    episode = doubted(synthetic.episode(0))
+    skipping = eager_model.with_settings(
+        replace(
+            eager_model.config, objective=replace(eager_model.config.objective, doubtful="skip")
+        )
+    )
+    batch = skipping.batch([episode])
+    encoded = skipping.encode(batch)
+    gold = skipping.gold_matrix(encoded)
+    scores = skipping.boundary_scores(encoded)
+    apart = skipping.extractor.loss(scores, gold, encoded.cells)
+    sentences = [*range(1, len(episode.support))]
+    if from_query:
+        sentences += range(batch.query_start + 1, batch.query_start + len(episode.query))
+    found = losses(skipping, batch, extract_from_query=from_query)
+    assert found.span.item() == pytest.approx(apart[sentences].mean().item(), rel=1e-5)
+    spared = losses(eager_model, batch, extract_from_query=from_query)
+    assert spared.span.item() != pytest.approx(found.span.item(), rel=1e-3)
+    assert spared.proto.item() == pytest.approx(found.proto.item())
+
+
+def test_without_a_sentence_that_is_certain_no_boundary_is_learned(tiny_model: SpanProto) -> None:
+    batch = tiny_model.batch([doubted(synthetic.episode(0))])
+    everywhere = torch.arange(len(batch.sentence_weight))
+    batch = replace(batch, doubtful=SpanPlaces(everywhere, everywhere * 0, everywhere * 0 + 1))
+    assert of_certain(batch.sentence_weight, batch).tolist() == [0.0] * len(everywhere)
+    nothing = SpanPlaces(*(torch.zeros(0, dtype=torch.long) for _ in range(3)))
+    certain = of_certain(batch.support_weight, replace(batch, doubtful=nothing))
+    torch.testing.assert_close(certain, batch.support_weight)
 
 
 def run_on(folder: Path, encoder: Path, sentences: list[Sentence], steps: int) -> dict[str, Any]:
