@@ -66,6 +66,15 @@ def test_products_are_weighed_by_hand() -> None:
     assert odds[0].tolist() == pytest.approx(expected)
 
 
+def test_what_counts_has_a_weight_by_itself_or_in_a_product() -> None:
+    config = DecisionConfig(type_weight=0, pairs={"words*length": 0.2, "type*distance": 0.0})
+    assert config.counts("words")
+    assert config.words
+    assert config.counts("boundary")
+    assert not config.counts("type")
+    assert not DecisionConfig(length_weight=1.0).words
+
+
 @pytest.mark.parametrize("pair", ["boundary", "boundary*kind", "type*type*type", ""])
 def test_a_pair_names_two_pieces_of_evidence(pair: str) -> None:
     with pytest.raises(ConfigError, match=rf"{re.escape(repr(pair))} does not name two pieces"):

@@ -72,7 +72,7 @@ def decision_of(
             "what single words are taken for was not gathered, and the decision is to count it; "
             "gather the evidence with words=True"
         )
-    asks_meaning = "meaning" in evidence or (not evidence and joint.meaning_weight != 0)
+    asks_meaning = "meaning" in evidence or (not evidence and joint.counts("meaning"))
     if asks_meaning and not all(candidate.meanings for candidate in everything):
         raise DataError(
             "what spans mean to the pretrained encoder was not gathered, and the decision is to "

@@ -78,7 +78,12 @@ class DecisionConfig:
     @property
     def words(self) -> bool:
         """Whether it counts what single words are taken for."""
-        return self.words_weight != 0
+        return self.counts("words")
+
+    def counts(self, name: SingleName) -> bool:
+        """Whether a piece of evidence has a weight, by itself or in a product."""
+        in_pairs = (weight for pair, weight in self.pairs.items() if name in pair.split("*"))
+        return any(weight != 0 for weight in (getattr(self, _weight(name)), *in_pairs))
 
 
 def log_odds(

@@ -224,7 +224,7 @@ def _alike(
     """How alike spans and examples are to the pretrained encoder (M, slots), if it is asked."""
     if model.meaning is None or prototypes.meanings is None:
         decision = model.config.decision
-        weighed = decision.meaning_weight != 0 or decision.names_in_meaning != 0
+        weighed = decision.counts("meaning") or decision.names_in_meaning != 0
         if weighed or prototypes.meanings is not None:
             raise DataError(
                 "the decision counts what spans mean to the pretrained encoder, which is not at "
