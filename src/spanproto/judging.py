@@ -190,8 +190,7 @@ def _weigh(
         before = matrix[spans.sentence, spans.start, spans.end - 1]
     alike = _alike(model, encoded, spans, prototypes, episodes)
     if alike is not None:
-        weight = model.config.decision.meaning_in_type
-        log_p = with_odds(log_p, weight * alike)
+        log_p = with_odds(log_p, model.config.decision.meaning_in_type * alike)
     if model.config.decision.shots_in_type:
         log_p = with_odds(log_p, model.config.decision.shots_in_type * _log_shots(prototypes))
     if model.config.decision.even_types:
@@ -222,8 +221,8 @@ def _alike(
     episodes: Sequence[Episode],
 ) -> Tensor | None:
     """How alike spans and examples are to the pretrained encoder (M, slots), if it is asked."""
+    decision = model.config.decision
     if model.meaning is None or prototypes.meanings is None:
-        decision = model.config.decision
         weighed = decision.counts("meaning") or decision.names_in_meaning != 0
         if weighed or prototypes.meanings is not None:
             raise DataError(
@@ -234,8 +233,7 @@ def _alike(
         return None
     with model.mixed_precision():
         vectors = query_vectors(model.meaning, episodes, encoded.batch, spans)
-    share = model.config.decision.nearest_in_meaning
-    return alikeness(vectors, prototypes.meanings, prototypes.examples, share)
+    return alikeness(vectors, prototypes.meanings, prototypes.examples, decision.nearest_in_meaning)
 
 
 def _log_shots(prototypes: Prototypes) -> Tensor:
