@@ -199,7 +199,8 @@ is the latter, fine-tuned for {LONGER:g} times the steps.
 Whether the threshold that is fitted on OntoNotes suits these domains: F1 on the same episodes with
 the threshold as it is fitted, and so much lower or higher in log-odds. The rest is as in the tables
 (*fewer*), trained once more; all cuts are had from the same fine-tuned copies. In the column
-*nearest example* half of what spans mean is how alike the nearest example of a type is. The
+*nearest example* half of what spans mean is how alike the nearest example of a type is; *trained on
+more* is trained on the benchmark's episodes of one shot and of five, and not on one of the two. The
 standard error over the episodes of a domain is {of_domains}.
 
 {cuts_table(results).to_markdown()}

@@ -87,17 +87,17 @@ def test_cuts_stand_from_the_highest_to_the_lowest_beside_their_means(
     measure(tmp_path / "choices" / "wiki-5-ai" / "carried-as-fitted.12.json", 62.0, std=36.0)
     table = choices.cuts_table(tmp_path)
     cuts = ["higher 0.5", "as fitted", "lower 0.25", "lower 0.5", "lower 0.75", "lower 1"]
-    cuts.append("as fitted, nearest example")
+    cuts += ["as fitted, nearest example", "as fitted, trained on more"]
     assert list(table.heading[1:]) == [f"{shots}-shot, {cut}" for shots in (1, 5) for cut in cuts]
     rows = dict(table.rows)
     assert len(rows) == len(DOMAINS) + 1
     missing = "not run yet"
     assert rows["AI (CrossNER, Liu et al.)"] == [
-        *["40.0", "50.0", *5 * [missing]],
-        *[missing, "62.0", *3 * [missing], "61.2", missing],
+        *["40.0", "50.0", *6 * [missing]],
+        *[missing, "62.0", *3 * [missing], "61.2", *2 * [missing]],
     ]
-    assert rows["music (CrossNER, Liu et al.)"] == ["42.0", *13 * [missing]]
-    assert rows["mean"] == ["42.5", *13 * [""]]
+    assert rows["music (CrossNER, Liu et al.)"] == ["42.0", *15 * [missing]]
+    assert rows["mean"] == ["42.5", *15 * [""]]
     assert "of a domain is 1.5 to 3.6." in " ".join(choices.page(tmp_path).split())
 
 

@@ -59,7 +59,7 @@ def log_odds(content: dict[str, Any]) -> float:
 
 def test_every_cut_is_of_spanproto_with_words_and_of_the_same_copies() -> None:
     for own, foreign, like in zip(
-        carried_cells(12), foreign_cells(12), ("wiki-1", "wiki-5"), strict=True
+        carried_cells(12)[::2], foreign_cells(12), ("wiki-1", "wiki-5"), strict=True
     ):
         words = words_cell(like, 12)
         adapted = words.scoring("words-adapted")
@@ -75,10 +75,27 @@ def test_every_cut_is_of_spanproto_with_words_and_of_the_same_copies() -> None:
         assert own.cell.by_column()[2].column == f"{like}-music"
 
 
+def test_what_is_trained_on_more_has_the_episodes_of_one_shot_and_of_five() -> None:
+    for (_, alone, _), own in zip(carried_cells(12)[::2], carried_cells(12)[1::2], strict=True):
+        train = [
+            "crossdomain/1-shot/ner_train_2.json",
+            "crossdomain/5-shot/ner-train-2-shot-5.json",
+        ]
+        assert own.cell.data["train"] == train
+        assert alone.data["train"] in [[name] for name in train]
+        assert {**own.cell.run, "data": {}} == {**alone.run, "data": {}}
+        as_fitted = alone.scoring("carried-as-fitted")
+        assert own.cell.scorings == (replace(as_fitted, name="carried-merged"),)
+
+
 def test_cuts_are_called_by_how_far_they_lie_from_the_fitted_one() -> None:
-    assert list(CARRIED_TITLES) == [*LENIENCES, "carried-nearest"]
+    assert list(CARRIED_TITLES) == [*LENIENCES, "carried-nearest", "carried-merged"]
     titles = ["higher 0.5", "as fitted", "lower 0.25", "lower 0.5", "lower 0.75", "lower 1"]
-    assert list(CARRIED_TITLES.values()) == [*titles, "as fitted, nearest example"]
+    assert list(CARRIED_TITLES.values()) == [
+        *titles,
+        "as fitted, nearest example",
+        "as fitted, trained on more",
+    ]
 
 
 def test_a_lenience_lowers_the_threshold_that_is_fitted_and_nothing_else(
