@@ -149,17 +149,19 @@ def test_a_choice_or_a_column_is_run_alone() -> None:
 
 def test_choices_on_foreign_domains_are_run_together_or_alone() -> None:
     cells_of = benchmark_script("results").chosen_cells
-    for name in ("foreign", "carried"):
+    for name, systems in (("foreign", ["foreign"]), ("carried", ["carried", "carried-merged"])):
         together = cells_of(name)
-        assert [own.cell.system for own in together] == [name, name]
-        assert [len(own.columns) for own in together] == [6, 6]
+        assert [own.cell.system for own in together] == [*systems, *systems]
+        assert [len(own.columns) for own in together] == [6] * len(together)
     for own in cells_of("music"):
         assert own.cell.by_column() == [own.cell]  # the others are not run with it
     assert [(own.cell.system, own.cell.column) for own in cells_of("music")] == [
         ("foreign", "wiki-1-music"),
         ("foreign", "wiki-5-music"),
         ("carried", "wiki-1-music"),
+        ("carried-merged", "wiki-1-music"),
         ("carried", "wiki-5-music"),
+        ("carried-merged", "wiki-5-music"),
     ]
     (own,) = cells_of("foreign-all,wiki-1-music,wiki-1-ai")
     assert [column.name for column in own.columns] == ["wiki-1-ai", "wiki-1-music"]
