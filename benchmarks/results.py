@@ -1,13 +1,12 @@
 """Fills the tables of results/: python benchmarks/results.py TABLE --data FOLDER --encoder NAME
 
 TABLE is `crossdomain` or `fewnerd` (SpanProto, as trained and fine-tuned), `baselines` (every
-other system), `choices` (what each setting is worth on validation data), `schedules` (whether
-the systems train long enough, on validation data) or `trainings` (how SpanProto is best trained on
-INTER, likewise). What is there already is not run again. On a
-GPU several workers pay, most with MPS.
+other system), or one of validation data: `choices` (what each setting is worth), `schedules`
+(whether the systems train long enough) or `trainings` (how SpanProto is best trained on INTER).
+What is there already is not run again. On a GPU several workers pay, most with MPS.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -141,14 +140,18 @@ def schedules_of(only: str) -> list[OwnCell]:
     """The cells of all schedules, or of some systems, columns and lengths, as `esd-125.news-1`."""
     schedules = [own for column in SCHEDULED_ON for own in schedule_cells(column, SEEDS[0])]
     variants = [own for column in VARIED_ON for own in variant_cells(column, SEEDS[0])]
-    cells = {f"{own.cell.system}.{own.column.name}": own for own in (*schedules, *variants)}
-    names = named(only, cells)
-    return [own for key, own in cells.items() if not names or any(name in key for name in names)]
+    return among(
+        {f"{own.cell.system}.{own.column.name}": own for own in (*schedules, *variants)}, only
+    )
 
 
 def trainings_of(only: str) -> list[OwnCell]:
     """The cells of all trainings that are tried on INTER, or of some, as `all-longer.12`."""
-    cells = {f"{own.cell.system}.{own.cell.seed}": own for own in training_cells()}
+    return among({f"{own.cell.system}.{own.cell.seed}": own for own in training_cells()}, only)
+
+
+def among(cells: Mapping[str, OwnCell], only: str) -> list[OwnCell]:
+    """The cells whose names have one of those in `only` as a part, or all of them."""
     names = named(only, cells)
     return [own for key, own in cells.items() if not names or any(name in key for name in names)]
 
@@ -170,7 +173,7 @@ def main(
     ] = None,
     workers: Annotated[int, typer.Option(help="Cells at a time.", min=1)] = 1,
     only: Annotated[
-        str, typer.Option(help="Columns and seeds, as news-1.12,-5.21, or choices, as centred.")
+        str, typer.Option(help="Columns and seeds, as news-1.12,-5.21; choices, as centred.")
     ] = "",
     limit: Annotated[int | None, typer.Option(help="Test episodes, for a quick look.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps, for a quick look.")] = None,

@@ -115,7 +115,8 @@ of 12 layers alone; on Few-NERD the letter case of words is read, and what singl
 for is weighed. On INTER half of the training sentences hold entities of dev and test types, which
 have no labels there. Which half that is, is told (`benchmarks/partly_labelled.py`, by the corpus in
 which all 66 types are labelled; where these entities are, and of what types, is not), and
-boundaries are learned from the other half alone, types from both. {own_doubts(scores)}
+boundaries are learned from the other half alone, where every other span is taken for no entity;
+types are learned from both. {own_doubts(scores)}
 *Adapted* is fine-tuned to each support set: across domains all layers, 60 steps for one shot and
 100 for five; on Few-NERD the top 6 layers, 20 steps. A *fitted* decision has seen the labels of 32
 validation episodes, on Few-NERD of 96.

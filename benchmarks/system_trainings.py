@@ -84,11 +84,11 @@ def flat_by_half(scores: Scores) -> str:
         if judged and len(judged) == len(tried):
             f1 = [one["micro"]["f1"] for one in judged]
             errors = [standard_error(one) for one in judged]
-            rise = "a rise" if f1[-1] - f1[0] > sum(errors) else "no rise"
+            rise = "it rises" if f1[-1] - f1[0] > sum(errors) else "it does not rise"
             known.append(
                 f"{TITLES[name]} on {column_title(column)}: "
                 f"{' → '.join(f'{one:.1f}' for one in f1)},\nwith standard errors of "
-                f"{' and '.join(f'{one:.1f}' for one in errors)}, {rise} of more than both together"
+                f"{' and '.join(f'{one:.1f}' for one in errors)}, {rise} by more than their sum"
             )
     if not known:
         return ""

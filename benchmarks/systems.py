@@ -98,9 +98,10 @@ the mean without OntoNotes.
 ‡ Half of INTER's training sentences leave entities unlabelled, of dev and test types, and all other
 systems take these for none. SpanProto with words is told which half that is, by a corpus in which
 all types are labelled, though not where these entities are, nor of what types; it learns boundaries
-from the other half alone. What it has where it must find such entities itself stands among what was
-[given up](#given-up), as *with doubts of its own*; *boundaries learned from all* is told the same,
-and takes nothing in these sentences for no entity but what overlaps a labelled one.
+from the other half alone, where it takes every other span for no entity. What it has where it must
+find such entities itself stands among what was [given up](#given-up), as *with doubts of its own*;
+*boundaries learned from all* is told the same, and takes nothing in these sentences for no entity
+but what overlaps a labelled one, and in the others a third of what overlaps none.
 
 ## Above or below ProtoBERT
 
@@ -159,8 +160,9 @@ some of the test episodes, too.
 
 def settings_tried(results: Path) -> int:
     """The number of settings of SpanProto that were scored on any validation data."""
-    names = {path.name.partition(".")[0] for path in (results / "choices").glob("*-valid/*.json")}
-    return len(names | {path.name.partition(".")[0] for path in results.glob("trainings/*/*.json")})
+    folders = ("choices/*-valid", "trainings/*")
+    paths = [path for folder in folders for path in results.glob(f"{folder}/*.json")]
+    return len({path.name.rsplit(".", 2)[0] for path in paths})
 
 
 def main(results: Annotated[Path, typer.Argument(help="Folder of the scores.")] = RESULTS) -> None:

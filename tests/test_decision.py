@@ -56,13 +56,13 @@ def test_fitting_finds_the_weights_that_made_the_data() -> None:
 
 def test_products_are_weighed_by_hand() -> None:
     config = DecisionConfig(
-        boundary_weight=2, type_weight=0, pairs={"boundary*type": 0.5, "length*length": -3.0}
+        boundary_weight=2, type_weight=0.1, pairs={"boundary*type": 0.5, "length*length": -3.0}
     )
-    log_p = torch.tensor([[-1.0, -20.0]])  # of which the second counts as one of 1e-7
+    log_p = torch.tensor([[-1.0, -20.0]])  # of which the second counts as one of 1e-7 throughout
     odds = log_odds(
         torch.tensor([[4.0]]), log_p, torch.zeros(1, 2), config, log_length=torch.tensor([[2.0]])
     )
-    expected = [8 - 2 - 12, 8 + 2 * math.log(1e-7) - 12]
+    expected = [8 - 0.1 - 2 - 12, 8 + 2.1 * math.log(1e-7) - 12]
     assert odds[0].tolist() == pytest.approx(expected)
 
 
@@ -118,9 +118,12 @@ def test_fitting_finds_the_products_that_made_the_data() -> None:
 
 def test_evidence_that_is_all_the_same_weighs_nothing_in_products() -> None:
     boundary = torch.linspace(-3, 3, 200)
-    fitted = fit_pairs({"boundary": boundary, "before": torch.zeros(200)}, boundary > 0.5)
-    assert fitted["before_weight"] == fitted["pairs"]["boundary*before"] == 0
-    assert all(math.isfinite(weight) for weight in fitted["pairs"].values())
+    nearly = 3.3 + 1e-6 * torch.randn(200, generator=torch.Generator().manual_seed(0))
+    for constant in (torch.zeros(200), nearly):
+        fitted = fit_pairs({"boundary": boundary, "before": constant}, boundary > 0.5)
+        assert fitted["before_weight"] == 0
+        assert list(fitted["pairs"]) == ["boundary*boundary"]
+        assert abs(fitted["bias"]) < 50
 
 
 def test_fitting_the_scale_keeps_the_proportions() -> None:

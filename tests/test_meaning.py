@@ -15,6 +15,7 @@ from spanproto.batch import SpanPlaces
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.decision import DecisionConfig, log_odds
 from spanproto.encoder import Encoder
+from spanproto.errors import DataError
 from spanproto.judging import judge
 from spanproto.meaning import (
     Meaning,
@@ -196,6 +197,12 @@ def test_alikeness_by_hand(tiny_model: SpanProto, asked: Meaning, nearest: float
     for values, (number, row, *place) in zip(alike, places, strict=True):
         expected = by_brute_force(asked.encoder, episodes[number], row, tuple(place), nearest)
         torch.testing.assert_close(values[slots[number]], expected, atol=1e-5, rtol=1e-4)
+
+
+def test_the_nearest_example_is_not_looked_for_among_none(asked: Meaning) -> None:
+    known = meaning_prototypes(asked, synthetic.UNEVEN)
+    with pytest.raises(DataError, match="examples are not at hand; fit the model to them again"):
+        alikeness(known, known, None, 0.5)
 
 
 def test_what_is_the_same_is_as_alike_as_can_be(tiny_model: SpanProto, asked: Meaning) -> None:

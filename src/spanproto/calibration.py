@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from spanproto.adaptation import AdaptationConfig, ask_adapted
+from spanproto.config import require
 from spanproto.data.types import Episode, Sentence
 from spanproto.decision import (
     DEFAULT_EVIDENCE,
@@ -25,7 +26,7 @@ from spanproto.decision import (
     fit_weights,
     log_odds,
 )
-from spanproto.errors import DataError
+from spanproto.errors import DataError, nearest_name
 from spanproto.judging import Candidate, judge
 from spanproto.model import SpanProto
 from spanproto.thresholds import Scored, steady_threshold
@@ -57,6 +58,7 @@ def decision_of(
 
     Without `evidence` the weights keep their proportions.
     """
+    _require_known(evidence)
     joint = replace(decision, rule="joint")
     correct = [
         candidate.span in sentence.spans
@@ -110,6 +112,17 @@ def decision_of(
     ]
     gold = sum(len(sentence.spans) for sentence, _ in judged)
     return replace(fitted, threshold=steady_threshold(left, gold) or fitted.threshold)
+
+
+def _require_known(evidence: Sequence[str]) -> None:
+    """Complain of evidence that there is not, and of products of nothing."""
+    for name in evidence:
+        known = (*EVIDENCE, "pairs")
+        require(name in known, f"there is no evidence {name!r}; {nearest_name(name, known)}")
+    require(
+        tuple(evidence) != ("pairs",),
+        "evidence 'pairs' is the products of other evidence; name some, as boundary and type",
+    )
 
 
 def decide_as_suits(

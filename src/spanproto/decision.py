@@ -8,7 +8,7 @@ is, if it is asked for, what the span's single words are taken for, and what the
 pretrained encoder.
 The odds are those of a logistic regression, so once fitted on held-out episodes a score of 0.8
 means that four of five such predictions are right. It may weigh products of two pieces of evidence,
-too: a span of two words may be likelier than one of a single word, and one of ten is not.
+too: a span of two words may be likelier than one of a single word, and one of ten less likely.
 """
 
 import math
@@ -28,6 +28,7 @@ EvidenceName = Literal[SingleName, "pairs"]  # pairs: the products of any two of
 EVIDENCE: tuple[SingleName, ...] = get_args(SingleName)
 DEFAULT_EVIDENCE: tuple[EvidenceName, ...] = ("boundary", "type", "distance", "before", "length")
 LEAST_PROBABILITY = 1e-7  # of a type; what is less counts as that
+_VARIES = 1e-4  # the standard deviation of what says anything
 
 TYPE_SETTINGS = (
     "meaning_in_type",
@@ -58,7 +59,7 @@ class DecisionConfig:
     names_in_meaning: float = 0.0  # of the type's name in that, beside its examples
     shots_in_type: float = 0.0  # of the logarithm of a type's number of examples, likewise
     even_types: bool = False  # a query set has about as many entities of each type: see `balance`
-    pairs: dict[str, float] = field(default_factory=dict)  # of products, as in boundary*type
+    pairs: dict[str, float] = field(default_factory=dict, hash=False)  # of products, as type*length
     bias: float = 0.0
 
     def __post_init__(self) -> None:
@@ -102,6 +103,8 @@ def log_odds(
     `boundary` is the boundary score f (M, 1), as is that `before` fine-tuning, and `log_length`
     is of that shape too; the others are (M, T).
     """
+    if config.pairs:  # a polynomial holds for the probabilities that it was fitted to, as they were
+        type_log_probability = type_log_probability.clamp(min=math.log(LEAST_PROBABILITY))
     odds = (
         config.boundary_weight * boundary
         + config.type_weight * type_log_probability
@@ -116,7 +119,7 @@ def log_odds(
         return odds
     values: dict[str, Tensor | float] = {
         "boundary": boundary,
-        "type": type_log_probability.clamp(min=math.log(LEAST_PROBABILITY)),
+        "type": type_log_probability,
         "distance": distance,
         "before": before,
         "length": log_length,
@@ -141,14 +144,14 @@ def fit_weights(evidence: Mapping[SingleName, Tensor], correct: Tensor) -> dict[
 
 
 def fit_pairs(evidence: Mapping[SingleName, Tensor], correct: Tensor) -> dict[str, Any]:
-    """The weights of evidence as `fit_weights` finds them, and of all products of two pieces.
+    """The weights of evidence and of all products of two pieces, found together.
 
     Products are taken of how far each is from its mean, in standard deviations, and what is found
-    is written as a polynomial of the evidence as it is.
+    is written as a polynomial of the evidence as it is. What hardly varies weighs nothing.
     """
-    names = tuple(evidence)
-    columns = torch.stack(tuple(evidence.values()), 1).double()  # (N, E)
-    mean, spread = columns.mean(0), columns.std(0, unbiased=False).clamp(min=1e-6)
+    names = tuple(name for name, column in evidence.items() if column.std() > _VARIES)
+    columns = torch.stack([evidence[name] for name in names], 1).double()  # (N, E)
+    mean, spread = columns.mean(0), columns.std(0, unbiased=False)
     scaled = (columns - mean) / spread
     places = list(combinations_with_replacement(range(len(names)), 2))
     products = torch.stack([scaled[:, i] * scaled[:, j] for i, j in places], 1)

@@ -18,6 +18,7 @@ from spanproto.classifier import mean_representations, prototypes
 from spanproto.data.names import type_names
 from spanproto.data.types import Episode
 from spanproto.encoder import Encoder
+from spanproto.errors import DataError
 
 TEXTS_AT_ONCE = 2048
 Place = tuple[int, int, int]  # the number of a sentence, and a half-open span of it
@@ -144,8 +145,13 @@ def alikeness(
     several kinds, their mean is like none of them. A type without examples has 0.
     """
     alike = torch.einsum("mvh,svh->ms", vectors, known) / 2
-    if not nearest or examples is None:
+    if not nearest:
         return alike
+    if examples is None:
+        raise DataError(
+            "decision.nearest_in_meaning asks for the nearest example of each type, and the "
+            "examples are not at hand; fit the model to them again"
+        )
     to_each = alikeness(vectors, examples.vectors)  # (M, P)
     best = torch.full_like(alike, -torch.inf)
     best = best.scatter_reduce(1, examples.slot.expand_as(to_each), to_each, "amax")

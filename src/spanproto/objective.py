@@ -1,7 +1,8 @@
 """The training objective: lines 4-15 of Algorithm 1 for all episodes of a step at once.
 
 Every loss is a mean over a sentence's spans, then over an episode's sentences, then over the
-episodes, so a step over several episodes is the mean of their steps. Nothing here waits for the
+episodes, so a step over several episodes is the mean of their steps (but where sentences are left
+out as doubtful, whose weight all others of the step share). Nothing here waits for the
 device: shapes are known on the host, and the candidates have a fixed number of places.
 """
 
@@ -169,7 +170,8 @@ def span_loss(
 def of_certain(weight: Tensor, batch: EpisodeBatch) -> Tensor:
     """The weights (S,) of the first sentences, shared among those without anything doubtful.
 
-    If all have some, none has a weight.
+    They are shared by all of the batch, whichever episode they are of, so that an episode with
+    few certain sentences weighs less. If all have something doubtful, none has a weight.
     """
     certain = torch.ones_like(batch.sentence_weight)
     certain = certain.scatter(0, batch.doubtful.sentence, 0.0)[: len(weight)]

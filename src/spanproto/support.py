@@ -87,11 +87,12 @@ def support_prototypes(
     vectors, numbers = zip(*others, strict=True)
     asked, examples = None, None
     if meanings and model.meaning is not None:
-        decision = model.config.decision
+        nearest = model.config.decision.nearest_in_meaning
         with model.mixed_precision():
-            examples = meaning_examples(model.meaning, episodes)
-            weight = decision.names_in_meaning / (1 - decision.nearest_in_meaning)
-            asked = meaning_prototypes(model.meaning, episodes, weight, examples)
+            known = meaning_examples(model.meaning, episodes)
+            weight = model.config.decision.names_in_meaning / (1 - nearest)
+            asked = meaning_prototypes(model.meaning, episodes, weight, known)
+        examples = known if nearest else None
     return Prototypes(
         centres,
         torch.cat(vectors),

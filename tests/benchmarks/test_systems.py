@@ -247,7 +247,7 @@ def test_of_a_training_too_long_to_be_doubled_half_and_whole_are_told(
     judge(scores, "inter-5w1", "decommeta-300", 53.0, std=18.0)
     decommeta = (
         f"DecomMeta on INTER 5-way 1~2-shot: 52.0 {ARROW} 53.0, with standard errors of "
-        "2.0 and 1.8, no rise of more than both together"
+        "2.0 and 1.8, it does not rise by more than their sum"
     )
     assert " ".join(trainings.flat_by_half(scores).split()) == f"{intro}{decommeta}."
     lengths = dict(trainings.length_table(scores).rows)
@@ -258,7 +258,7 @@ def test_of_a_training_too_long_to_be_doubled_half_and_whole_are_told(
     now = Scores(scores.results)
     five = (
         f"DecomMeta on INTER 5-way 5~10-shot: 58.0 {ARROW} 60.1, with standard errors of "
-        "1.0 and 1.0, a rise of more than both together"
+        "1.0 and 1.0, it rises by more than their sum"
     )
     assert " ".join(trainings.flat_by_half(now).split()) == f"{intro}{decommeta}; {five}."
     lengths = dict(trainings.length_table(now).rows)

@@ -118,6 +118,10 @@ def test_a_lenience_lowers_the_threshold_that_is_fitted_and_nothing_else(
         decision = found[name]["model"]["config"]["decision"]
         there = fitted["model"]["config"]["decision"]
         assert {**decision, "threshold": 0} == {**there, "threshold": 0}
+    nearest = json.loads((grid.output / MUSIC.name / "carried-nearest.12.json").read_text("utf-8"))
+    weights = nearest["model"]["config"]["decision"]
+    assert weights["nearest_in_meaning"] == 0.5
+    assert weights["meaning_weight"] != fitted["model"]["config"]["decision"]["meaning_weight"]
     predicted = [content["micro"]["predicted"] for content in found.values()]
     assert predicted == sorted(predicted)
     assert predicted[0] < predicted[-1]

@@ -1,9 +1,9 @@
 """Whether the threshold of SpanProto with words suits domains that its decision is not fitted on.
 
 What is best on OntoNotes may be too high or too low where names are not what is to be found. The
-foreign domains tell, of which the benchmarks make no column: F1 at several cuts. And at the fitted
-one where half of what spans mean is how alike the nearest example of a type is, and after training
-on the benchmark's episodes of one shot and of five.
+foreign domains tell, of which the benchmarks make no column: they are scored at several cuts. They
+are also scored, at the fitted one, with half of what spans mean being how alike the nearest example
+of a type is, and after training on the benchmark's episodes of one shot and of five.
 """
 
 from dataclasses import replace

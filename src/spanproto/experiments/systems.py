@@ -44,7 +44,7 @@ _EVIDENCE: "dict[str, tuple[EvidenceName, ...] | None]" = {
 }
 INTER_PARTLY = "fewnerd/inter/partly-labelled.json"  # made by benchmarks/partly_labelled.py
 _OF_COMPLETE = {"objective": {"negatives": 1.0, "doubtful": "skip"}}
-OF_ALL = {"objective": {"negatives": 0.3, "doubtful": "spare"}}  # as it was before
+OF_ALL = {"objective": {"negatives": 0.3, "doubtful": "spare"}}  # boundaries from all sentences
 PAPERS_DECISION = "theta-0.50"
 _OWN_SCHEDULE = {"steps": 500, "episodes_per_step": 4, "learning_rate": 5e-5}
 

@@ -61,7 +61,7 @@ TRAININGS: Mapping[str, Training] = {
 PAIRED = "complete"  # whose decision is also fitted to products of evidence
 SCORED = {
     **{name: training.title for name, training in TRAININGS.items()},
-    paired(PAIRED): "and products of any two pieces of evidence weighed",
+    paired(PAIRED): "boundaries learned so, and products of any two pieces of evidence weighed",
 }
 """What is said of each score."""
 
