@@ -13,7 +13,7 @@ import pytest
 import synthetic
 import torch
 
-from spanproto.checkpoint import load_model, load_tensors
+from spanproto.checkpoint import load_model, load_tensors, save_tensors
 from spanproto.config import to_yaml
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.errors import CheckpointError, ConfigError, DataError, SpanProtoError
@@ -173,6 +173,23 @@ def test_other_settings_do_not_resume_but_restart(run: RunConfig) -> None:
         train(other)
     train(other, restart=True)
     assert records(run.training.output)[0]["step"] == 1
+
+
+def test_a_run_goes_on_that_began_before_a_setting_was_there(run: RunConfig) -> None:
+    train(run)
+    state = Path(run.training.output) / "last.safetensors"
+    tensors, about = load_tensors(state)
+    del about["run"]["model"]["objective"]["doubtful"]
+    save_tensors(state, tensors, about)
+    before = records(run.training.output)
+    train(run)
+    assert records(run.training.output) == before
+    with pytest.raises(CheckpointError, match=r"another model\.objective\.doubtful;"):
+        train(with_objective(run, doubtful="skip"))
+    about["run"]["model"]["objective"]["gone"] = 1
+    save_tensors(state, tensors, about)
+    with pytest.raises(CheckpointError, match=r"another model\.objective\.doubtful, .*\.gone;"):
+        train(run)
 
 
 def test_two_processes_train_the_same_model_as_one(run: RunConfig, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 
 from spanproto import config
 from spanproto.checkpoint import fill, load_tensors, save_tensors
-from spanproto.errors import CheckpointError
+from spanproto.errors import CheckpointError, ConfigError
 from spanproto.methods.base import Method
 from spanproto.tensor_file import Tensors
 from spanproto.training.optimization import optimizer_tensors, restore_optimizer
@@ -70,7 +70,7 @@ def saved_state(folder: Path, run: RunConfig) -> tuple[Tensors, dict[str, Any]] 
             f"{path}: training state of version {about.get('version')!r}, but this spanproto reads "
             f"{STATE_VERSION}; start again with --restart"
         )
-    changed = sorted(_differences(about["run"], config.to_dict(run)))
+    changed = sorted(_differences(_completed(about["run"]), config.to_dict(run)))
     if changed:
         raise CheckpointError(
             f"{path}: the run there has another {', '.join(changed)}; choose another "
@@ -81,6 +81,14 @@ def saved_state(folder: Path, run: RunConfig) -> tuple[Tensors, dict[str, Any]] 
 
 def _under(prefix: str, tensors: dict[str, Any]) -> dict[str, Any]:
     return {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
+
+
+def _completed(run: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a run; those that there were not when it began are as by default."""
+    try:
+        return config.to_dict(RunConfig.of(run))
+    except ConfigError:  # it has one that there is no more
+        return run
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> set[str]:
