@@ -116,6 +116,8 @@ def _type(hint: Any) -> str:
         return ", ".join(f"`{choice}`" for choice in arguments)
     if origin is list:
         return f"list of {_type(arguments[0])}"
+    if origin is dict:
+        return f"{_type(arguments[1])} for each name"
     if type(None) in arguments:
         return f"{_type(arguments[0])} or `null`"
     return {str: "text", int: "whole number", float: "number", bool: "`true`, `false`"}[hint]

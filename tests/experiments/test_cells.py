@@ -79,6 +79,19 @@ def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> No
     assert not any(grid.runs.rglob("*.safetensors"))
 
 
+def test_a_cell_may_be_of_several_trainings_averaged(grid: Grid, cell: Cell) -> None:
+    several = replace(cell, trainings=2, scorings=cell.scorings[:1])
+    fill(grid, [several], workers=1)
+    (scoring,) = several.scorings
+    origin = json.loads(grid.file(several, scoring).read_text())["model"]["origin"]
+    assert origin["averaged"] == 2
+    assert origin["training_config"]["order_seed"] is None  # of the first
+    assert not any(grid.runs.rglob("*.safetensors"))
+    assert not grid.wants(several)
+    with pytest.raises(ConfigError, match="trainings averaged: 2, and now it is 1"):
+        grid.wants(replace(several, trainings=1))
+
+
 def test_decisions_share_fine_tuned_copies(
     grid: Grid, cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

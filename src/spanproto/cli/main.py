@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import typer
 
+from spanproto.cli.average import average
 from spanproto.cli.convert import convert
 from spanproto.cli.data_check import check
 from spanproto.cli.data_doubts import doubts
@@ -46,6 +47,7 @@ data_app.command()(check)
 data_app.command()(doubts)
 app.command()(episodes)
 app.command()(train)
+app.command()(average)
 app.command()(evaluate)
 app.command()(methods)
 app.command()(paper)

@@ -33,6 +33,7 @@ class Cell:
     run: Mapping[str, Any]  # method, model and training of the run, and data if not the column's
     scorings: tuple[Scoring, ...]
     also: tuple[str, ...] = ()  # further columns that the same training serves
+    trainings: int = 1  # whose weights are averaged
 
     def retrained(
         self,
@@ -119,10 +120,9 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     """Train the system, unless its method needs none, and write each missing score."""
     from spanproto.methods import method_named
 
-    run = _run(grid, cell)
-    folder = Path(run["training"]["output"])
+    runs = [_run(grid, cell, part) for part in range(cell.trainings)]
     trained = method_named(cell.run.get("method", "spanproto")).trains_on is not None
-    source = str(_train(run) if trained else grid.encoder)
+    source = str(_trained(runs) if trained else grid.encoder)
     _free_memory()
     for one in cell.by_column():
         column = column_named(one.column)
@@ -135,14 +135,15 @@ def run_cell(grid: Grid, cell: Cell) -> None:
             for scoring, content in zip(scorings, contents, strict=True):
                 with atomic_writer(grid.file(one, scoring)) as stream:
                     stream.write(json.dumps(content, indent=2) + "\n")
-    shutil.rmtree(folder, ignore_errors=True)
+    for run in runs:
+        shutil.rmtree(run["training"]["output"], ignore_errors=True)
 
 
-def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
-    """The training of a cell, in a folder that no other one goes on with.
+def _run(grid: Grid, cell: Cell, part: int = 0) -> dict[str, Any]:
+    """The training of a cell, or one of several, in a folder that no other one goes on with.
 
     So a cell that was stopped goes on with its own training, and with settings, an encoder or an
-    output folder that differ, another one begins.
+    output folder that differ, another one begins. Those after the first have another order.
     """
     model = dict(cell.run.get("model", {}))
     model["encoder"] = {"name": grid.encoder, **model.get("encoder", {})}
@@ -150,6 +151,7 @@ def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
         "checkpoint_every": 1_000_000,
         **cell.run.get("training", {}),
         "seed": cell.seed,
+        **({"order_seed": 1000 * part + cell.seed} if part else {}),
     }
     data = {"root": str(grid.data), **cell.data}
     content = {**cell.run, "model": model, "data": data, "training": training}
@@ -158,6 +160,19 @@ def _run(grid: Grid, cell: Cell) -> dict[str, Any]:
     name = f"{cell.system}.{cell.column}.{cell.seed}.{key}"
     training |= {"output": str(grid.runs / grid.output.name / name), "device": grid.device}
     return content
+
+
+def _trained(runs: Sequence[Mapping[str, Any]]) -> Path:
+    """The folder of the model that is trained, or that is the mean of several."""
+    from spanproto.averaging import averaged
+    from spanproto.checkpoint import save_model
+
+    folders = [_train(run) for run in runs]
+    if len(folders) == 1:
+        return folders[0]
+    mean = folders[0].with_name("averaged")
+    save_model(averaged(folders), mean)
+    return mean
 
 
 def _train(run: Mapping[str, Any]) -> Path:

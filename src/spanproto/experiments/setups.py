@@ -135,6 +135,7 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
         origin = model["origin"] or {}
         doubtful = origin.get("data_config", {}).get("doubtful", [])
         yield Compared("data.doubtful", doubtful, cell.doubtful)
+        yield Compared("trainings averaged:", origin.get("averaged", 1), cell.trainings)
         trained = origin.get("training_config", {})
         wanted = cell.run.get("training", {})
         for key in sorted(wanted.keys() & trained.keys()):

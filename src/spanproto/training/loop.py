@@ -51,9 +51,9 @@ def train(run: RunConfig, *, restart: bool = False) -> Path:
     data, valid = TrainingData(run.data), validation_episodes(run.data)
     per_step = settings.per_step(method.trains_on)
     source: Source[Any] = (
-        data.episodes(settings.seed)
+        data.episodes(settings.order)
         if method.trains_on == "episodes"
-        else Shuffled(list(data.sentences()), settings.seed, per_step)
+        else Shuffled(list(data.sentences()), settings.order, per_step)
     )
     with join_world(settings.device, per_step, f"{method.trains_on}_per_step") as world:
         torch.manual_seed(settings.seed)
@@ -141,7 +141,7 @@ class Trainer:
     def step(self, step: int, batch: TensorBatch) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         """One step of the optimiser; returns what there is to log, tensors apart."""
         settings = self.settings
-        seed = step_seed(settings.seed, step, self.world.rank)
+        seed = step_seed(settings.order, step, self.world.rank)
         torch.manual_seed(seed)
         self.optimizer.zero_grad(set_to_none=True)
         self.model.train()

@@ -66,6 +66,7 @@ class TrainingConfig:
     warmup: float = 0.1  # share of the steps
     clip: float = 1.0  # largest gradient norm
     seed: int = 42
+    order_seed: int | None = None  # of the order of the data, and of dropout; None: the seed
     device: str = "auto"
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # auto: bf16 on a GPU
     log_every: int = 10
@@ -90,6 +91,11 @@ class TrainingConfig:
             require(value is None or value >= 0, f"training.{name} must not be negative")
         require(0 <= self.warmup <= 1, "training.warmup is a share of the steps, between 0 and 1")
         require(self.clip > 0, "training.clip must be positive")
+
+    @property
+    def order(self) -> int:
+        """The seed of what differs between trainings that begin with the same weights."""
+        return self.seed if self.order_seed is None else self.order_seed
 
     def per_step(self, items: Literal["episodes", "sentences"]) -> int:
         """How many of what a method trains on are in a step."""
