@@ -1,4 +1,4 @@
-"""Data of domains that decisions are not fitted on, made up."""
+"""Data of domains that decisions are not fitted on, made up, and what is fine-tuned in a test."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ import synthetic
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.data.types import Sentence, Span
 from spanproto.experiments.foreign_choices import foreign_column
+from spanproto.model import SpanProto
 
 
 def nesting(sentence: Sentence) -> Sentence:
@@ -34,3 +35,17 @@ def foreign_data(tmp_path: Path) -> Path:
         episodes = [synthetic.episode(seed) for seed in range(4)]
         write_episodes(tmp_path / name, episodes, "crossdomain")
     return tmp_path
+
+
+@pytest.fixture
+def fine_tuned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of episodes of each fine-tuning that a test comes to."""
+    counts: list[int] = []
+    adapted = SpanProto.adapted
+
+    def counting(self, episodes, config):
+        counts.append(len(episodes))
+        return adapted(self, episodes, config)
+
+    monkeypatch.setattr(SpanProto, "adapted", counting)
+    return counts

@@ -15,7 +15,6 @@ from spanproto.experiments.foreign_choices import foreign_cells, foreign_column
 from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
 from spanproto.experiments.scoring import together
 from spanproto.experiments.systems import words_cell
-from spanproto.model import SpanProto
 
 MUSIC = foreign_column("wiki-1", "music")
 LENIENCES = {
@@ -96,18 +95,10 @@ def test_cuts_are_called_by_how_far_they_lie_from_the_fitted_one() -> None:
 
 
 def test_a_lenience_lowers_the_threshold_that_is_fitted_and_nothing_else(
-    grid: Grid, own: OwnCell, monkeypatch: pytest.MonkeyPatch
+    grid: Grid, own: OwnCell, fine_tuned: list[int]
 ) -> None:
-    tuned: list[int] = []
-    adapted = SpanProto.adapted
-
-    def counting(self, episodes, config):
-        tuned.append(len(episodes))
-        return adapted(self, episodes, config)
-
-    monkeypatch.setattr(SpanProto, "adapted", counting)
     run_own_cells(grid, [own], workers=1)
-    assert tuned == [1, 1]  # a validation episode and a test episode, for all cuts
+    assert fine_tuned == [1, 1]  # a validation episode and a test episode, for all cuts
     found = {
         name: json.loads((grid.output / MUSIC.name / f"{name}.12.json").read_text("utf-8"))
         for name in LENIENCES

@@ -26,7 +26,6 @@ from spanproto.experiments.systems import (
     words_cell,
 )
 from spanproto.methods import METHODS, method_named
-from spanproto.model import SpanProto
 from spanproto.training.settings import RunConfig
 
 
@@ -92,9 +91,7 @@ def test_a_cell_may_be_of_several_trainings_averaged(grid: Grid, cell: Cell) -> 
         grid.wants(replace(several, trainings=1))
 
 
-def test_decisions_share_fine_tuned_copies(
-    grid: Grid, cell: Cell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_decisions_share_fine_tuned_copies(grid: Grid, cell: Cell, fine_tuned: list[int]) -> None:
     adaptation = {"steps": 2, "learning_rate": 1e-2}
     tuned = Scoring("", adaptation=adaptation, configure=("classifier.reject=false",))
     thetas = {"low": 0.0, "half": 0.5}
@@ -102,14 +99,6 @@ def test_decisions_share_fine_tuned_copies(
         replace(tuned, name=name, deciding=(f"extractor.threshold={theta}",))
         for name, theta in thetas.items()
     ]
-    fine_tuned: list[int] = []
-    adapted = SpanProto.adapted
-
-    def counting(self, episodes, config):
-        fine_tuned.append(len(episodes))
-        return adapted(self, episodes, config)
-
-    monkeypatch.setattr(SpanProto, "adapted", counting)
     fill(grid, [replace(cell, scorings=tuple(scorings))], workers=1)
     assert fine_tuned == [2]
     found = {s.name: json.loads(grid.file(cell, s).read_text()) for s in scorings}

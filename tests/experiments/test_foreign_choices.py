@@ -14,7 +14,6 @@ from spanproto.experiments.foreign_choices import FOREIGN_DOMAINS, foreign_cells
 from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
 from spanproto.experiments.scoring import together
 from spanproto.experiments.systems import by_shots, words_cell
-from spanproto.model import SpanProto
 from spanproto.provenance import sha256
 
 MUSIC, GENIA = (foreign_column("wiki-1", domain) for domain in ("music", "flat-genia"))
@@ -81,22 +80,14 @@ def test_one_training_serves_all_domains(
     own: OwnCell,
     tmp_path: Path,
     tiny_encoder: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    fine_tuned: list[int],
 ) -> None:
     grid = Grid(
         foreign_data, str(tiny_encoder), tmp_path / "out", tmp_path / "runs", 1, device="cpu"
     )
     known = dict(COLUMNS)
-    tuned: list[int] = []
-    adapted = SpanProto.adapted
-
-    def counting(self, episodes, config):
-        tuned.append(len(episodes))
-        return adapted(self, episodes, config)
-
-    monkeypatch.setattr(SpanProto, "adapted", counting)
     run_own_cells(grid, [own], workers=1)
-    assert tuned == [1] * 4  # a validation episode and a test episode of each column
+    assert fine_tuned == [1] * 4  # a validation episode and a test episode of each column
     assert known == COLUMNS
     found = {
         (column, name): json.loads((grid.output / column / f"{name}.12.json").read_text("utf-8"))
