@@ -92,11 +92,7 @@ def flat_by_half(scores: Scores) -> str:
             )
     if not known:
         return ""
-    return (
-        "A dash: not run, for what it costs; half → whole is all there is to go by.\n"
-        + ";\n".join(known)
-        + "."
-    )
+    return "A dash: not run; half → whole is all there is to go by.\n" + ";\n".join(known) + "."
 
 
 def variant_table(scores: Scores) -> Table:

@@ -130,8 +130,9 @@ holds but one episode.
 
 Whether a training is long enough is seen beside trainings of half and of twice the length: F1 on
 validation episodes, one seed ({validation_episodes(scores)}).
-Trainings for five shots are judged on Few-NERD alone. Across domains it cannot be shown that they
-are long enough: there are no five-shot episodes but those of the tests.
+Trainings for five shots are judged on Few-NERD alone: across domains this benchmark has no
+five-shot episodes but those of the tests. With one shot it is the training of News that is judged;
+Wiki and Social have other training data, and the same schedule.
 {flat_by_half(scores)}
 
 {lengths_tried}

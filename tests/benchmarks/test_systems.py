@@ -239,7 +239,7 @@ def test_five_shots_are_judged_without_a_longer_fine_tuning(trainings, scores: S
 def test_of_a_training_too_long_to_be_doubled_half_and_whole_are_told(
     trainings, scores: Scores
 ) -> None:
-    intro = f"A dash: not run, for what it costs; half {ARROW} whole is all there is to go by. "
+    intro = f"A dash: not run; half {ARROW} whole is all there is to go by. "
     run(scores, "decommeta", {"inter-5w1": 59.0})
     assert trainings.flat_by_half(scores) == ""
     judge(scores, "inter-5w1", "decommeta-150", 52.0, std=20.0)

@@ -3,6 +3,7 @@
 import pytest
 from scripts import benchmark_script
 
+from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.schedules import SCHEDULED_ON, TOO_LONG, schedule_cells
 from spanproto.experiments.systems import VALIDATED, baseline_cells, spanproto_cell
@@ -13,12 +14,15 @@ from spanproto.training.settings import RunConfig
 
 @pytest.mark.parametrize("name", SCHEDULED_ON)
 def test_every_training_is_halved_and_doubled_and_none_sees_test_data(name: str) -> None:
+    def steps_of(cell: Cell) -> int:
+        return RunConfig.of({**cell.run, "data": COLUMNS[name].data}).training.steps
+
     cells = schedule_cells(name, 12)
-    steps = {own.cell.system: own.cell.run["training"]["steps"] for own in cells}
+    steps = {own.cell.system: steps_of(own.cell) for own in cells}
     assert len(steps) == len(cells)
     for cell in (spanproto_cell(name, 12), *baseline_cells(name, 12)):
         if method_named(cell.system).trains_on is not None:
-            table = cell.run["training"]["steps"]
+            table = steps_of(cell)
             tried = {number for system, number in steps.items() if system.startswith(cell.system)}
             too_long = {2 * table} if (cell.system, name) in TOO_LONG else set()
             assert tried == {table // 2, table, 2 * table} - too_long

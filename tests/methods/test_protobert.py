@@ -11,8 +11,10 @@ from by_hand import with_embeddings
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.encoder import EncoderConfig
 from spanproto.errors import ConfigError
+from spanproto.methods.nnshot import NNShot
 from spanproto.methods.parts.word_tagger import word_loss
 from spanproto.methods.protobert import ProtoBert, ProtoBertConfig
+from spanproto.methods.structshot import StructShot
 
 VECTORS = {"the": (0, 0), "of": (2, 0), "near": (1, 0.5), "old": (1, 2), "seen": (1, 1.5)}
 # The prototype of O is (1, 0), that of the one type (1, 2).
@@ -26,7 +28,10 @@ def model(tiny_encoder: Path) -> ProtoBert:
     return ProtoBert.from_config(ProtoBertConfig(encoder)).eval()
 
 
-def test_the_loss_of_one_episode(model: ProtoBert, monkeypatch) -> None:
+@pytest.mark.parametrize("method", [ProtoBert, NNShot, StructShot])  # all are trained so
+def test_the_loss_of_one_episode(method: type[ProtoBert], tiny_encoder: Path, monkeypatch) -> None:
+    encoder = EncoderConfig(str(tiny_encoder), dropout=0.0)
+    model = method.from_config(method.Config(encoder=encoder)).eval()
     with_embeddings(model, VECTORS, monkeypatch)
     query = Sentence(("near", "seen", "near"), (Span(1, 3, "x"),))
     loss = model.loss(model.prepare([Episode(("x",), SUPPORT, (query,))], 1))

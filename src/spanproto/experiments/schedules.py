@@ -14,7 +14,7 @@ from spanproto.experiments.systems import VALIDATED, baseline_cells, spanproto_c
 from spanproto.methods import method_named
 from spanproto.training.settings import RunConfig
 
-# Five shots on Few-NERD alone: across domains there are no such episodes to validate on.
+# Five shots on Few-NERD alone: across domains the benchmark has no such episodes to validate on.
 SCHEDULED_ON = (*VALIDATED, "inter-5w5")
 SHARES = {"half": 0.5, "whole": 1.0, "double": 2.0}
 TOO_LONG = {  # what would take too long to be tried
