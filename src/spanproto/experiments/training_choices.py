@@ -6,7 +6,7 @@ the dev types, without fine-tuning, with several seeds, since a training differs
 about as much as what is to be told apart.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,20 +52,24 @@ TRAININGS: Mapping[str, Training] = {
     "complete": Training(
         "all of them, boundaries learned from complete sentences alone", _COMPLETE
     ),
-    "averaged": Training("three such trainings averaged", _COMPLETE, trainings=3),
+    "averaged": Training("three trainings averaged, boundaries learned so", _COMPLETE, trainings=3),
     "rivals": Training(
         "all of them, types told from those of all episodes of a step",
         {"objective": {"negatives": 1.0, "rivals": "step"}},
     ),
 }
-
-
 PAIRED = "complete"  # whose decision is also fitted to products of evidence
-SCORED = {
-    **{name: training.title for name, training in TRAININGS.items()},
-    paired(PAIRED): "boundaries learned so, and products of any two pieces of evidence weighed",
-}
-"""What is said of each score."""
+
+
+def _scored() -> Iterator[tuple[str, str]]:
+    for name, training in TRAININGS.items():
+        yield name, training.title
+        if name == PAIRED:
+            yield paired(name), "and products of any two pieces of evidence weighed"
+
+
+SCORED = dict(_scored())
+"""What is said of each score, in the order of the page."""
 
 
 def training_cells() -> list[OwnCell]:
