@@ -1,4 +1,4 @@
-"""Data of domains that decisions are not fitted on, made up, and what is fine-tuned in a test."""
+"""Data of foreign domains, made up, and what is trained and fine-tuned in a test."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +10,8 @@ from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.data.types import Sentence, Span
 from spanproto.experiments.foreign_choices import foreign_column
 from spanproto.model import SpanProto
+from spanproto.training import loop
+from spanproto.training.settings import RunConfig
 
 
 def nesting(sentence: Sentence) -> Sentence:
@@ -49,3 +51,17 @@ def fine_tuned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(SpanProto, "adapted", counting)
     return counts
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[RunConfig]:
+    """The settings of each training that a test comes to in its own process."""
+    runs: list[RunConfig] = []
+    train = loop.train
+
+    def noting(run):
+        runs.append(run)
+        return train(run)
+
+    monkeypatch.setattr(loop, "train", noting)
+    return runs

@@ -11,6 +11,7 @@ from spanproto.centring import RADIUS
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.decision import DEFAULT_EVIDENCE
 from spanproto.errors import ConfigError, DataError
+from spanproto.experiments.averages import in_orders, on_episodes_of
 from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.columns import COLUMNS, column_named
 from spanproto.experiments.progress import fill
@@ -79,16 +80,63 @@ def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> No
 
 
 def test_a_cell_may_be_of_several_trainings_averaged(grid: Grid, cell: Cell) -> None:
-    several = replace(cell, trainings=2, scorings=cell.scorings[:1])
+    several = replace(cell, averaged=in_orders(12, 2), scorings=cell.scorings[:1])
     fill(grid, [several], workers=1)
     (scoring,) = several.scorings
-    origin = json.loads(grid.file(several, scoring).read_text())["model"]["origin"]
-    assert origin["averaged"] == 2
-    assert origin["training_config"]["order_seed"] is None  # of the first
+    found = json.loads(grid.file(several, scoring).read_text())
+    assert found["averaged"] == [{"training": {"order_seed": order}} for order in (12, 1012)]
+    assert found["model"]["origin"]["averaged"] == 2
     assert not any(grid.runs.rglob("*.safetensors"))
     assert not grid.wants(several)
-    with pytest.raises(ConfigError, match="trainings averaged: 2, and now it is 1"):
-        grid.wants(replace(several, trainings=1))
+    for fewer in (cell.averaged, in_orders(12, 3)):
+        with pytest.raises(ConfigError, match="the mean of trainings that change"):
+            grid.wants(replace(several, averaged=fewer))
+
+
+def test_trainings_that_are_averaged_are_done_once_for_all_columns(
+    grid: Grid, cell: Cell, trained: list[RunConfig]
+) -> None:
+    columns = ("news-1", "wiki-1")
+    wiki = COLUMNS["wiki-1"]
+    for number, part in enumerate((wiki.test_file, *wiki.data["train"])):
+        write_episodes(grid.data / part, [synthetic.episode(30 + number)], "crossdomain")
+    cells = [
+        replace(
+            cell,
+            column=column,
+            averaged=on_episodes_of(columns, 12, 2),
+            scorings=cell.scorings[:1],
+        )
+        for column in columns
+    ]
+    fill(grid, cells, workers=1)
+    seen = [(run.data.train, run.training.order) for run in trained]
+    assert seen == [
+        (COLUMNS[column].data["train"], order) for column in columns for order in (12, 1012)
+    ]
+    one, other = (json.loads(grid.file(c, c.scorings[0]).read_text()) for c in cells)
+    assert one["model"]["origin"] == other["model"]["origin"]
+    assert one["micro"] != other["micro"]
+    assert not any(grid.runs.rglob("*.safetensors"))
+
+
+def test_a_training_to_be_averaged_that_fails_is_complained_of_and_the_others_are_kept(
+    grid: Grid, cell: Cell, trained: list[RunConfig]
+) -> None:
+    cut_off = grid.data / COLUMNS["wiki-1"].data["train"][0]
+    cut_off.write_text('{"Wiki": [{"support": {}}]}', "utf-8")
+    several = replace(
+        cell, averaged=on_episodes_of(["wiki-1", "news-1"], 12, 1), scorings=cell.scorings[:1]
+    )
+    with pytest.raises(DataError, match="Wiki"):
+        fill(grid, [several], workers=1)
+    assert grid.wants(several)
+    write_episodes(cut_off, [synthetic.episode(30)], "crossdomain")
+    fill(grid, [several], workers=1)
+    assert [run.data.train for run in trained] == [
+        COLUMNS[column].data["train"] for column in ("wiki-1", "news-1", "wiki-1")
+    ]
+    assert not grid.wants(several)
 
 
 def test_decisions_share_fine_tuned_copies(grid: Grid, cell: Cell, fine_tuned: list[int]) -> None:
@@ -140,9 +188,7 @@ def test_a_decision_is_fitted_before_a_model_is_scored(grid: Grid, cell: Cell) -
     assert spheres == {"scale": None, "boundary": None, "all": None, "centred": RADIUS}
 
 
-def test_what_is_there_is_not_done_again(
-    grid: Grid, cell: Cell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_there_is_not_done_again(grid: Grid, cell: Cell, trained: list[RunConfig]) -> None:
     fill(grid, [cell], workers=1)
     grid.file(cell, cell.scorings[1]).unlink()
     before = grid.file(cell, cell.scorings[0]).stat().st_mtime_ns
@@ -150,8 +196,8 @@ def test_what_is_there_is_not_done_again(
     fill(grid, [cell], workers=1)
     assert grid.missing(cell) == []
     assert grid.file(cell, cell.scorings[0]).stat().st_mtime_ns == before
-    monkeypatch.setattr("spanproto.experiments.cells._train", None)  # would be called, and fail
     fill(grid, [cell], workers=1)
+    assert len(trained) == 2
 
 
 def test_scores_of_another_setup_are_refused(grid: Grid, cell: Cell) -> None:

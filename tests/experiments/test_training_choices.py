@@ -37,6 +37,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "all-dropout": {**ALL, **LONGER, "model.encoder.dropout": 0.2},
     "complete": {**ALL, "model.objective.doubtful": "skip"},
     "averaged": {**ALL, "model.objective.doubtful": "skip"},
+    "settings": {**ALL, "model.objective.doubtful": "skip"},
     "rivals": {**ALL, "model.objective.rivals": "step"},
 }
 
@@ -91,7 +92,11 @@ def test_a_training_is_the_one_of_before_and_what_is_changed_in_it() -> None:
     assert first["data.doubtful"] == [INTER_PARTLY]
     for (name, _), own in cells.items():
         assert settings(own) == {**first, **CHANGED[name]}
-        assert own.cell.trainings == (3 if name == "averaged" else 1)
+        assert bool(own.cell.averaged) == (name in ("averaged", "settings"))
+    orders = [{"training": {"order_seed": order}} for order in (21, 1021, 2021)]
+    assert list(cells["averaged", 21].cell.averaged) == orders
+    ways = [part["data"]["ways"] for part in cells["settings", 21].cell.averaged]
+    assert ways == [5, 5, 10, 10]
 
 
 def test_the_tables_have_the_one_that_learns_boundaries_from_complete_sentences() -> None:
@@ -122,12 +127,11 @@ def test_all_are_judged_alike_and_on_no_test_data() -> None:
 def test_what_takes_longest_is_run_first() -> None:
     cells = [own.cell for own in training_cells()]
     seen = [
-        cell.trainings * run["steps"] * run["episodes_per_step"]
+        max(1, len(cell.averaged)) * run["steps"] * run["episodes_per_step"]
         for cell, run in ((cell, cell.run["training"]) for cell in cells)
     ]
-    assert seen == [6000] * 2 + [4000] * 8 + [2000] * 8
-    assert {cell.system for cell in cells[:2]} == {"averaged"}
-    assert "all-wider" in {cell.system for cell in cells[2:10]}
+    assert seen == [8000] * 2 + [6000] * 2 + [4000] * 8 + [2000] * 8
+    assert "all-wider" in {cell.system for cell in cells[4:12]}
 
 
 def test_trainings_are_run_together_or_alone() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from command import refused, spanproto
 
-from spanproto.experiments import cells
+from spanproto.experiments import cells, trained
 from spanproto.experiments.columns import column_named
 from spanproto.paper import RECIPES, running
 from spanproto.paper.quick import ENCODER, write_sample
@@ -198,8 +198,8 @@ def test_a_recipe_that_fails_in_the_middle_shows_what_was_measured(
             raise RuntimeError("out of memory")
         return really_train(run)
 
-    really_train = cells._train
-    monkeypatch.setattr(cells, "_train", train_some)
+    really_train = trained.train_run
+    monkeypatch.setattr(trained, "train_run", train_some)
     command = ("paper", "margin", "--quick", "--encoder", tiny_encoder, "-o", tmp_path)
     with pytest.raises(RuntimeError, match="out of memory"):
         spanproto(*command)

@@ -5,9 +5,7 @@ where it stood. Cells run side by side in processes: training small batches leav
 """
 
 import gc
-import hashlib
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanproto.data.files import atomic_writer
+from spanproto.experiments.averages import Changes
 from spanproto.experiments.columns import Column, column_named
 from spanproto.experiments.scoring import Scoring, Trial, score, together
 from spanproto.experiments.setups import refuse_other_setup
+from spanproto.experiments.trained import forget, train_cell
 
 if TYPE_CHECKING:
     from spanproto.data.types import Episode
@@ -33,7 +33,8 @@ class Cell:
     run: Mapping[str, Any]  # method, model and training of the run, and data if not the column's
     scorings: tuple[Scoring, ...]
     also: tuple[str, ...] = ()  # further columns that the same training serves
-    trainings: int = 1  # whose weights are averaged
+    averaged: tuple[Changes, ...] = ()
+    """What each of several trainings changes whose weights are averaged; empty: there is one."""
 
     def retrained(
         self,
@@ -120,9 +121,8 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     """Train the system, unless its method needs none, and write each missing score."""
     from spanproto.methods import method_named
 
-    runs = [_run(grid, cell, part) for part in range(cell.trainings)]
     trained = method_named(cell.run.get("method", "spanproto")).trains_on is not None
-    source = str(_trained(runs) if trained else grid.encoder)
+    source = str(train_cell(grid, cell) if trained else grid.encoder)
     _free_memory()
     for one in cell.by_column():
         column = column_named(one.column)
@@ -135,51 +135,7 @@ def run_cell(grid: Grid, cell: Cell) -> None:
             for scoring, content in zip(scorings, contents, strict=True):
                 with atomic_writer(grid.file(one, scoring)) as stream:
                     stream.write(json.dumps(content, indent=2) + "\n")
-    for run in runs:
-        shutil.rmtree(run["training"]["output"], ignore_errors=True)
-
-
-def _run(grid: Grid, cell: Cell, part: int = 0) -> dict[str, Any]:
-    """The training of a cell, or one of several, in a folder that no other one goes on with.
-
-    So a cell that was stopped goes on with its own training, and with settings, an encoder or an
-    output folder that differ, another one begins. Those after the first have another order.
-    """
-    model = dict(cell.run.get("model", {}))
-    model["encoder"] = {"name": grid.encoder, **model.get("encoder", {})}
-    training = {
-        "checkpoint_every": 1_000_000,
-        **cell.run.get("training", {}),
-        "seed": cell.seed,
-        **({"order_seed": 1000 * part + cell.seed} if part else {}),
-    }
-    data = {"root": str(grid.data), **cell.data}
-    content = {**cell.run, "model": model, "data": data, "training": training}
-    known = json.dumps([content, str(grid.output.resolve())], sort_keys=True, default=list)
-    key = hashlib.sha256(known.encode()).hexdigest()[:8]
-    name = f"{cell.system}.{cell.column}.{cell.seed}.{key}"
-    training |= {"output": str(grid.runs / grid.output.name / name), "device": grid.device}
-    return content
-
-
-def _trained(runs: Sequence[Mapping[str, Any]]) -> Path:
-    """The folder of the model that is trained, or that is the mean of several."""
-    from spanproto.averaging import averaged
-    from spanproto.checkpoint import save_model
-
-    folders = [_train(run) for run in runs]
-    if len(folders) == 1:
-        return folders[0]
-    mean = folders[0].with_name("averaged")
-    save_model(averaged(folders), mean)
-    return mean
-
-
-def _train(run: Mapping[str, Any]) -> Path:
-    from spanproto.training.loop import train
-    from spanproto.training.settings import RunConfig
-
-    return train(RunConfig.of(run))
+    forget(grid, cell)
 
 
 def _free_memory() -> None:
@@ -254,6 +210,7 @@ def _score(
             "meaning": scoring.meaning,
             "adaptation": None if settings is None else to_dict(settings),
             "limit": grid.limit,
+            **({"averaged": list(cell.averaged)} if cell.averaged else {}),
             **({"quick": True} if grid.quick else {}),
             "precision": "bf16" if model.bf16 else "fp32",
             **findings,

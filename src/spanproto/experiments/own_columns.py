@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from spanproto.experiments.cells import Cell, Grid, run_cell
 from spanproto.experiments.columns import COLUMNS, Column
-from spanproto.experiments.progress import run_with_bar
+from spanproto.experiments.progress import run_with_bar, trained_together
 from spanproto.experiments.setups import require_inputs
+from spanproto.experiments.trained import Run, shared_runs
 
 
 class OwnCell(NamedTuple):
@@ -39,7 +40,17 @@ class OwnCell(NamedTuple):
 def run_own_cells(grid: Grid, cells: Sequence[OwnCell], workers: int) -> None:
     """Run what is missing of each cell, with a progress bar."""
     todo = require_for_own_cells(grid, cells)
-    run_with_bar(grid, partial(run_own_cell, grid), todo, workers, lambda own: own.cell)
+    with trained_together(_shared_runs(grid, todo), workers):
+        run_with_bar(grid, partial(run_own_cell, grid), todo, workers, lambda own: own.cell)
+
+
+def _shared_runs(grid: Grid, cells: Sequence[OwnCell]) -> dict[str, Run]:
+    """Every training of those that average several, to be done once."""
+    found: dict[str, Run] = {}
+    for own in cells:
+        with _known(own.columns):
+            found |= shared_runs(grid, [own.cell])
+    return found
 
 
 def require_for_own_cells(grid: Grid, cells: Sequence[OwnCell]) -> list[OwnCell]:

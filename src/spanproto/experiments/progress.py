@@ -1,7 +1,7 @@
 """How far cells are that run in other processes, by what they leave on disk, and a bar of it."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from tqdm import tqdm
 from spanproto.experiments.cells import Cell, Grid, run_cell
 from spanproto.experiments.columns import column_named
 from spanproto.experiments.setups import require_inputs
+from spanproto.experiments.trained import Run, forget_shared, shared_runs, train_run
 from spanproto.experiments.workers import Done, finished, side_by_side
 
 Item = TypeVar("Item")
@@ -27,7 +28,21 @@ def fill(grid: Grid, cells: Sequence[Cell], workers: int) -> None:
     """
     todo = [cell for cell in cells if grid.wants(cell)]
     require_for_cells(grid, todo)
-    run_with_bar(grid, partial(run_cell, grid), todo, workers, lambda cell: cell)
+    with trained_together(shared_runs(grid, todo), workers):
+        run_with_bar(grid, partial(run_cell, grid), todo, workers, lambda cell: cell)
+
+
+@contextmanager
+def trained_together(runs: Mapping[str, Run], workers: int) -> Iterator[None]:
+    """Trainings that several cells may share, done side by side before any, and kept for as long.
+
+    If one fails, the others are done, and no cell is begun; where they stand they go on next time.
+    """
+    with tqdm(total=len(runs), desc="trainings", disable=None if runs else True) as bar:
+        for _ in finished(side_by_side(train_run, runs.values(), workers)):
+            bar.update()
+    yield
+    forget_shared(runs)
 
 
 def require_for_cells(grid: Grid, cells: Sequence[Cell]) -> None:
@@ -99,6 +114,8 @@ def parts_done(grid: Grid, cell: Cell) -> float:
 
 def _trained(grid: Grid, cell: Cell) -> float:
     """The share of the training's steps that its newest log knows of."""
+    if cell.averaged:  # before any cell is begun
+        return 1.0
     folders = (grid.runs / grid.output.name).glob(f"{cell.system}.{cell.column}.{cell.seed}.*")
     logs = [path for folder in folders if (path := folder / "log.jsonl").exists()]
     steps = int(cell.run.get("training", {}).get("steps", 0))

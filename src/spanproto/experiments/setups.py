@@ -128,6 +128,8 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
     """What the file says of how it was measured, beside how it would be now."""
     if "limit" in content:
         yield Compared("the episode limit", content["limit"], grid.limit)
+    wanted = json.loads(json.dumps(cell.averaged))
+    yield Compared("the mean of trainings that change", content.get("averaged", []), wanted)
     model = content.get("model")
     if model is not None:
         named = cell.run.get("model", {}).get("encoder", {}).get("name", grid.encoder)
@@ -135,7 +137,6 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
         origin = model["origin"] or {}
         doubtful = origin.get("data_config", {}).get("doubtful", [])
         yield Compared("data.doubtful", doubtful, cell.doubtful)
-        yield Compared("trainings averaged:", origin.get("averaged", 1), cell.trainings)
         trained = origin.get("training_config", {})
         wanted = cell.run.get("training", {})
         for key in sorted(wanted.keys() & trained.keys()):

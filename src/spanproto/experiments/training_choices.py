@@ -6,14 +6,15 @@ the dev types, without fine-tuning, with several seeds, since a training differs
 about as much as what is to be told apart.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from spanproto.experiments.averages import Changes, in_orders, on_episodes_of
 from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import OF_ALL, SEEDS, with_pairs, words_cell
+from spanproto.experiments.systems import INTER, OF_ALL, SEEDS, with_pairs, words_cell
 
 TRIED_ON = "inter-5w1"
 TRIED_WITH = SEEDS[:2]
@@ -27,7 +28,7 @@ class Training:
     title: str
     model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
-    trainings: int = 1  # whose weights are averaged
+    averaged: Callable[[int], tuple[Changes, ...]] | None = None  # for a seed; None: there is one
 
 
 def paired(training: str) -> str:
@@ -52,7 +53,16 @@ TRAININGS: Mapping[str, Training] = {
     "complete": Training(
         "all of them, boundaries learned from complete sentences alone", _COMPLETE
     ),
-    "averaged": Training("three trainings averaged, boundaries learned so", _COMPLETE, trainings=3),
+    "averaged": Training(
+        "three such trainings averaged, in another order each",
+        _COMPLETE,
+        averaged=lambda seed: in_orders(seed, 3),
+    ),
+    "settings": Training(
+        "four averaged: on 5-way and on 10-way episodes, in two orders each",
+        _COMPLETE,
+        averaged=lambda seed: on_episodes_of(INTER[:2], seed, 2),
+    ),
     "rivals": Training(
         "all of them, types told from those of all episodes of a step",
         {"objective": {"negatives": 1.0, "rivals": "step"}},
@@ -85,7 +95,8 @@ def training_cells() -> list[OwnCell]:
             if name == PAIRED:
                 scorings.append(with_pairs(scoring, paired(name)))
             cell = first.retrained(name, training.model, training.training, scorings)
-            cell = replace(cell, column=column.name, trainings=training.trainings)
+            averaged = training.averaged(seed) if training.averaged else ()
+            cell = replace(cell, column=column.name, averaged=averaged)
             cells.append(OwnCell(column, cell))
     return sorted(cells, key=_episodes, reverse=True)
 
@@ -93,4 +104,4 @@ def training_cells() -> list[OwnCell]:
 def _episodes(own: OwnCell) -> int:
     """How many episodes a training sees."""
     training = own.cell.run["training"]
-    return int(own.cell.trainings * training["steps"] * training["episodes_per_step"])
+    return int(max(1, len(own.cell.averaged)) * training["steps"] * training["episodes_per_step"])
