@@ -38,10 +38,11 @@ from spanproto.decision import (
     log_odds,
 )
 from spanproto.evaluation import Counts
-from spanproto.judging import judge, support_prototypes
+from spanproto.judging import judge
 from spanproto.model import SpanProto
 from spanproto.ner import FITTING
 from spanproto.provenance import provenance
+from spanproto.support import support_prototypes
 from spanproto.training.distributed import choose_device
 
 LIU = "crossner-liu"

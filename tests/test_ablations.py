@@ -17,9 +17,10 @@ from spanproto.decision import DecisionConfig
 from spanproto.encoder import EncoderConfig
 from spanproto.errors import ConfigError
 from spanproto.extractor import ExtractorConfig
-from spanproto.judging import judge, support_prototypes
+from spanproto.judging import judge
 from spanproto.model import ModelConfig, SpanProto
 from spanproto.objective import ObjectiveConfig
+from spanproto.support import support_prototypes
 from spanproto.training.settings import RunConfig
 
 CONFIGS = Path(__file__).parents[1] / "configs"

@@ -8,9 +8,10 @@ from spanproto.data.words import sentence_of
 from spanproto.documents import DocumentJudge, Judged, clash, document_of
 from spanproto.errors import DataError
 from spanproto.explanation import explanations
-from spanproto.judging import Candidate, Outcome, support_prototypes
+from spanproto.judging import Candidate, Outcome
 from spanproto.model import SpanProto
 from spanproto.passages import Window
+from spanproto.support import support_prototypes
 
 
 def candidate(start: int, end: int, score: float = 0.9, outcome: Outcome = "kept") -> Candidate:

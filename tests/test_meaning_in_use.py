@@ -18,9 +18,10 @@ from spanproto.data.types import Sentence, Span
 from spanproto.decision import DEFAULT_EVIDENCE, DecisionConfig
 from spanproto.encoder import Encoder, EncoderConfig
 from spanproto.errors import DataError
-from spanproto.judging import Candidate, judge
+from spanproto.judging import Candidate, judge, judge_by_settings
 from spanproto.methods import method_named
 from spanproto.model import SpanProto
+from spanproto.observation import Observation, observe
 from spanproto.support import Prototypes, support_prototypes
 
 WITH_MEANING = (*DEFAULT_EVIDENCE, "meaning")
@@ -40,6 +41,39 @@ def test_stacked_is_as_one_by_one(tiny_model: SpanProto, pretrained: Encoder, re
             assert one[:4] == other[:4]
             assert one.meanings == pytest.approx(other.meanings, abs=1e-4)
             assert one.scores == pytest.approx(other.scores, abs=2e-3)
+
+
+def test_several_decisions_look_but_once(
+    tiny_model: SpanProto, pretrained: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each says what it says alone; what none of them changes is observed once."""
+    model = asking(tiny_model, pretrained, meaning_weight=0.5)
+    model = model.adapted(synthetic.UNEVEN, replace(TUNED, recall=True))
+    decisions = [
+        {},
+        {"threshold": 0.4, "pairs": {"type*meaning": 0.1}},
+        {"names_in_meaning": 1.0},
+        {"nearest_in_meaning": 0.5},
+        {"shots_in_type": 0.5},
+        {"even_types": True},
+        {"words_weight": 0.3},
+        {"floor": 0.9},
+    ]
+    settings = [
+        replace(model.config, decision=replace(model.config.decision, **changed))
+        for changed in decisions
+    ]
+    alone = [judge(model.with_settings(config), synthetic.UNEVEN) for config in settings]
+    looks: list[bool] = []
+
+    def observed(*given: object, **options: bool) -> Observation:
+        looks.append(True)
+        return observe(*given, **options)
+
+    monkeypatch.setattr("spanproto.judging.observe", observed)
+    assert judge_by_settings(model, settings, synthetic.UNEVEN) == alone
+    assert len(looks) == 3  # words are counted, and a floor is higher
+    assert len({repr(judged) for judged in alone}) == len(decisions)
 
 
 def test_fine_tuning_changes_no_meaning(tiny_model: SpanProto, pretrained: Encoder) -> None:

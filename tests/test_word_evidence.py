@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from waiting import NoWaiting
 
-from spanproto import FewShotNER, judging
+from spanproto import FewShotNER, observation
 from spanproto import support as support_sets
 from spanproto.adaptation import AdaptationConfig
 from spanproto.batch import SpanPlaces
@@ -159,7 +159,7 @@ def test_by_default_nothing_changes_and_nothing_is_computed(
         raise AssertionError("computed though it has no weight")
 
     monkeypatch.setattr(support_sets, "word_totals", never)
-    monkeypatch.setattr(judging, "word_evidence", never)
+    monkeypatch.setattr(observation, "word_evidence", never)
     assert judge(model, synthetic.UNEVEN) == without_words(asked)
 
 

@@ -25,8 +25,8 @@ from spanproto.remembering import frozen_layers_remembered
 from spanproto.stacking import Model, TuningConfig, can_stack, encoder_prefixes, stack
 
 if TYPE_CHECKING:
-    from spanproto.judging import CandidateRule
     from spanproto.methods.base import Method, Prediction
+    from spanproto.observation import CandidateRule
 
 AfterStep = Callable[[int, Model], bool]
 Answer = TypeVar("Answer")

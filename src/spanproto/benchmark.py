@@ -8,10 +8,10 @@ from spanproto import bars
 from spanproto.adaptation import AdaptationConfig, ask_adapted, predict_adapted
 from spanproto.data.types import Episode
 from spanproto.evaluation import Report, Scorer
-from spanproto.judging import CandidateRule
 from spanproto.methods.base import Method, Prediction
 from spanproto.model import ModelConfig, SpanProto
-from spanproto.prediction import predict_all
+from spanproto.observation import CandidateRule
+from spanproto.prediction import predict_all, predict_by_settings
 
 
 def evaluate(
@@ -51,10 +51,10 @@ def evaluate_settings(
         ]
 
     def ask(adapted: SpanProto, group: Sequence[Episode]) -> list[tuple[Sequence[Prediction], ...]]:
-        answers = [adapted.with_settings(config).predict(group) for config in settings]
+        answers = predict_by_settings(adapted, settings, group, candidates)
         return list(zip(*answers, strict=True))
 
-    asked = ask_adapted(model.with_candidates(candidates), episodes, adaptation, ask)
+    asked = ask_adapted(model, episodes, adaptation, ask)
     by_setting = zip(*asked, strict=True)
     return [score_predictions(episodes, predicted, protocol) for predicted in by_setting]
 

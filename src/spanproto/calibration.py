@@ -27,7 +27,7 @@ from spanproto.decision import (
     log_odds,
 )
 from spanproto.errors import DataError, nearest_name
-from spanproto.judging import Candidate, judge
+from spanproto.judging import Candidate, judge_by_settings
 from spanproto.model import SpanProto
 from spanproto.thresholds import Scored, steady_threshold
 
@@ -176,7 +176,7 @@ def gather_by_settings(
 
     def ask(asked: SpanProto, group: Sequence[Episode]) -> list[tuple[JudgedEpisode, ...]]:
         settings = [replace(asked.config, decision=decision) for decision in joint]
-        answers = [judge(asked.with_settings(one), group, words=words) for one in settings]
+        answers = judge_by_settings(asked, settings, group, words=words)
         return list(zip(*answers, strict=True))
 
     if adaptation is None:

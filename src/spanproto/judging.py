@@ -1,6 +1,7 @@
 """The verdict on every span that the extractor proposes: its nearest type, or why it has none."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import torch
@@ -8,18 +9,15 @@ from torch import Tensor
 
 from spanproto.balance import evened, with_odds
 from spanproto.batch import EpisodeBatch, SpanPlaces
-from spanproto.classifier import squared_distances, type_log_probabilities
 from spanproto.data.types import Episode, Span
-from spanproto.decision import log_odds
+from spanproto.decision import DecisionConfig, log_odds
 from spanproto.errors import DataError
-from spanproto.extractor import Candidates, Decoding, boundary_matrix, decode
-from spanproto.meaning import alikeness, query_vectors
-from spanproto.model import EncodedBatch, MentionStates, SpanProto
-from spanproto.objective import near_gold
-from spanproto.support import Prototypes, support_prototypes
-from spanproto.word_evidence import word_evidence
+from spanproto.extractor import Candidates, Decoding, decode
+from spanproto.meaning import alikeness
+from spanproto.model import ModelConfig, SpanProto
+from spanproto.observation import CandidateRule, Observation, Proposed, observe
+from spanproto.support import Prototypes, with_meanings
 
-CandidateRule = Literal["model", "released"]
 Outcome = Literal["kept", "overlap", "far", "unlikely"]
 
 
@@ -58,7 +56,6 @@ class Candidate(NamedTuple):
         return self.scores[self.type_probabilities.index(max(self.type_probabilities))]
 
 
-@torch.inference_mode()
 def judge(
     model: SpanProto,
     episodes: Sequence[Episode],
@@ -79,38 +76,60 @@ def judge(
     types, `decoding` is another than the model's. With `words` it is said what single words are
     taken for even if that has no weight.
     """
-    model.eval()
-    if candidates == "model":
-        episodes = [episode.without_query_spans() for episode in episodes]
-    words = words or model.config.decision.words
-    if prototypes is None:
-        prototypes = support_prototypes(model, episodes, words)
-    query = model.batch(episodes, "query").to(model.device)
-    encoded = model.encode(query)
-    scores = model.boundary_scores(encoded)
-    decoding = decoding or model.config.extractor.decoding
+    seen = observe(
+        model, episodes, candidates, prototypes=prototypes, decoding=decoding, words=words
+    )
+    return _verdict(model, seen, episodes, candidates, thresholds or {}, decoding)
+
+
+def judge_by_settings(
+    model: SpanProto,
+    settings: Sequence[ModelConfig],
+    episodes: Sequence[Episode],
+    candidates: CandidateRule = "model",
+    *,
+    words: bool = False,
+) -> list[list[list[list[Candidate]]]]:
+    """What `judge` says under each of some settings; those that ask for the same look but once."""
+    seen: dict[ModelConfig, Observation] = {}
+    verdicts = []
+    for config in settings:
+        asked, key = model.with_settings(config), _looked_for(config)
+        if key not in seen:
+            seen[key] = observe(asked, episodes, candidates, words=words)
+        verdicts.append(_verdict(asked, seen[key], episodes, candidates, {}, None))
+    return verdicts
+
+
+def _looked_for(config: ModelConfig) -> ModelConfig:
+    """The settings without those of the decision that make no difference to what is observed."""
+    decision = config.decision
+    rest = DecisionConfig(decision.rule, floor=decision.floor, words_weight=float(decision.words))
+    return replace(config, decision=rest)
+
+
+@torch.inference_mode()
+def _verdict(
+    model: SpanProto,
+    seen: Observation,
+    episodes: Sequence[Episode],
+    candidates: CandidateRule,
+    thresholds: Mapping[str, float],
+    decoding: Decoding | None,
+) -> list[list[list[Candidate]]]:
+    """What becomes of each span that was proposed, under the model's settings."""
+    evidence = _weigh(model, seen, episodes)
     joint = model.config.decision.rule == "joint"
-    if candidates == "released":
-        proposed = _handed_in(model, encoded, scores, decoding)
-    else:
-        proposed = _proposed(model, encoded, scores, None if joint else decoding)
-    evidence = _weigh(model, encoded, proposed, prototypes, episodes, words)
     labels = [label for episode in episodes for label in episode.types]
     least = model.config.decision.threshold if joint else 0.0
-    limit = torch.tensor([(thresholds or {}).get(label, least) for label in labels])
+    limit = torch.tensor([thresholds.get(label, least) for label in labels])
     likely = evidence.score >= limit.to(model.device)[evidence.slot]
+    proposed = seen.proposed
     if joint and candidates == "model":
+        decoding = decoding or model.config.extractor.decoding
         proposed = _best_first(proposed, evidence, likely, decoding)
     outcome = _outcomes(model, proposed.stands, evidence, likely)
-    return _by_sentence(episodes, query, proposed, evidence, outcome)
-
-
-class Proposed(NamedTuple):
-    """M spans that the extractor proposes."""
-
-    spans: SpanPlaces
-    boundary: Tensor  # (M,), the boundary score f
-    stands: Tensor  # (M,), whether no better span is in the way
+    return _by_sentence(episodes, seen, proposed, evidence, outcome)
 
 
 class Evidence(NamedTuple):
@@ -120,8 +139,6 @@ class Evidence(NamedTuple):
     distance: Tensor  # (M, slots)
     probability: Tensor  # (M, slots), Eq. 8
     scores: Tensor  # (M, slots), the probability of being an entity of that type
-    before: Tensor  # (M,), the boundary score before fine-tuning, or 0
-    words: Tensor | None  # (M, slots), mean log-probabilities of the words, if asked for
     meanings: Tensor | None  # (M, slots), how alike the examples are, if asked for
 
     @property
@@ -130,110 +147,50 @@ class Evidence(NamedTuple):
         return self.scores.gather(1, self.slot[:, None])[:, 0]
 
 
-def _proposed(
-    model: SpanProto, encoded: EncodedBatch, scores: Tensor, decoding: Decoding | None
-) -> Proposed:
-    """The extractor's candidates: those above theta, decoded; or all above the floor."""
-    lengths = encoded.batch.words.word_mask.sum(1)
-    if decoding is None:
-        floor = model.config.decision.floor
-        found = model.extractor.candidates(scores, encoded.cells, lengths, floor)
-        stands = found.keep
-    else:
-        found = model.extractor.candidates(scores, encoded.cells, lengths)
-        stands = decode(found, decoding).keep
-    row, place = found.keep.nonzero(as_tuple=True)
-    at = (row, place)
-    return Proposed(SpanPlaces(row, found.start[at], found.end[at]), found.score[at], stands[at])
-
-
-def _handed_in(
-    model: SpanProto, encoded: EncodedBatch, scores: Tensor, decoding: Decoding
-) -> Proposed:
-    """The released rule: decoded candidates that are not near a gold span, and the gold spans."""
-    own = _proposed(model, encoded, scores, decoding)
-    row, start, end = (
-        places[own.stands] for places in (own.spans.sentence, own.spans.start, own.spans.end)
-    )
-    found, gold = boundary_matrix(row, start, end, encoded.cells), model.gold_matrix(encoded)
-    row, first, last = ((found & ~near_gold(gold)) | gold).nonzero(as_tuple=True)
-    boundary = scores[row, first, last]
-    return Proposed(SpanPlaces(row, first, last + 1), boundary, torch.ones_like(row).bool())
-
-
-def _weigh(
-    model: SpanProto,
-    encoded: EncodedBatch,
-    proposed: Proposed,
-    prototypes: Prototypes,
-    episodes: Sequence[Episode],
-    words: bool,
-) -> Evidence:
-    """Distances, type probabilities and scores of the proposed spans.
-
-    Where the model recalls what it was before fine-tuning, probabilities and distances are the
-    (geometric) means of both. With `words` the probabilities of single words are there, too.
-    """
-    spans = proposed.spans
-    log_p, distance, allowed = _typing(model, encoded, spans, prototypes)
-    of_words = _of_words(encoded, spans, prototypes) if words else None
-    before = torch.zeros_like(proposed.boundary)
-    if model.before is not None:
-        earlier = model.before.eval()
-        recalled = earlier.encode(encoded.batch)
-        known = support_prototypes(earlier, episodes, words, meanings=False)
-        others = _typing(earlier, recalled, spans, known)
-        log_p, distance = (log_p + others[0]) / 2, (distance + others[1]) / 2
-        if of_words is not None:
-            of_words = (of_words + _of_words(recalled, spans, known)) / 2
-        matrix = earlier.boundary_scores(recalled)
-        before = matrix[spans.sentence, spans.start, spans.end - 1]
-    alike = _alike(model, encoded, spans, prototypes, episodes)
+def _weigh(model: SpanProto, seen: Observation, episodes: Sequence[Episode]) -> Evidence:
+    """Type probabilities and scores of the proposed spans, under the model's decision."""
+    decision, proposed, log_p = model.config.decision, seen.proposed, seen.log_p
+    alike = _alike(model, seen, episodes)
     if alike is not None:
-        log_p = with_odds(log_p, model.config.decision.meaning_in_type * alike)
-    if model.config.decision.shots_in_type:
-        log_p = with_odds(log_p, model.config.decision.shots_in_type * _log_shots(prototypes))
-    if model.config.decision.even_types:
+        log_p = with_odds(log_p, decision.meaning_in_type * alike)
+    if decision.shots_in_type:
+        log_p = with_odds(log_p, decision.shots_in_type * _log_shots(seen.prototypes))
+    if decision.even_types:
         log_p = evened(log_p, proposed.boundary.sigmoid())
     odds = log_odds(
         proposed.boundary[:, None],
         log_p,
-        distance,
-        model.config.decision,
-        before=before[:, None],
-        log_length=(spans.end - spans.start).log()[:, None],
-        words=0.0 if of_words is None else of_words,
+        seen.distance,
+        decision,
+        before=seen.before[:, None],
+        log_length=(proposed.spans.end - proposed.spans.start).log()[:, None],
+        words=0.0 if seen.words is None else seen.words,
         meaning=0.0 if alike is None else alike,
     )
     nearest = log_p.argmax(-1)
-    if model.config.decision.pairs:  # fitted to the nearest type: no other is likelier
+    if decision.pairs:  # fitted to the nearest type: no other is likelier
         odds = odds.minimum(odds.gather(1, nearest[:, None]))
-    scores = odds.masked_fill(~allowed, -torch.inf).sigmoid()
-    distance = distance.masked_fill(~allowed, torch.inf)
-    return Evidence(nearest, distance, log_p.exp(), scores, before, of_words, alike)
+    scores = odds.masked_fill(~seen.allowed, -torch.inf).sigmoid()
+    distance = seen.distance.masked_fill(~seen.allowed, torch.inf)
+    return Evidence(nearest, distance, log_p.exp(), scores, alike)
 
 
-def _alike(
-    model: SpanProto,
-    encoded: EncodedBatch,
-    spans: SpanPlaces,
-    prototypes: Prototypes,
-    episodes: Sequence[Episode],
-) -> Tensor | None:
+def _alike(model: SpanProto, seen: Observation, episodes: Sequence[Episode]) -> Tensor | None:
     """How alike spans and examples are to the pretrained encoder (M, slots), if it is asked."""
-    decision = model.config.decision
-    if model.meaning is None or prototypes.meanings is None:
+    decision, known = model.config.decision, seen.prototypes
+    if seen.vectors is None:
         weighed = decision.counts("meaning") or decision.names_in_meaning != 0
-        if weighed or prototypes.meanings is not None:
+        if weighed or known.meanings is not None:
             raise DataError(
                 "the decision counts what spans mean to the pretrained encoder, which is not at "
                 "hand; name it (evaluate --meaning ENCODER, or model.ask_meaning in Python), or "
                 "fit without it"
             )
         return None
-    with model.mixed_precision():
-        vectors = query_vectors(model.meaning, episodes, encoded.batch, spans)
-    return alikeness(vectors, prototypes.meanings, prototypes.examples, decision.nearest_in_meaning)
+    if seen.examples is not None:
+        known = with_meanings(known, model, episodes, seen.examples)
+    assert known.meanings is not None
+    return alikeness(seen.vectors, known.meanings, known.examples, decision.nearest_in_meaning)
 
 
 def _log_shots(prototypes: Prototypes) -> Tensor:
@@ -244,41 +201,6 @@ def _log_shots(prototypes: Prototypes) -> Tensor:
             "fit the model to the examples again"
         )
     return prototypes.shots.clamp(min=1).log()
-
-
-def _of_words(encoded: EncodedBatch, spans: SpanPlaces, prototypes: Prototypes) -> Tensor:
-    """What the words of the spans are taken for, (M, slots)."""
-    if prototypes.words is None:
-        raise DataError(
-            "decision.words_weight counts what single words are taken for, but there are no "
-            "prototypes of words; fit the model to the examples again"
-        )
-    return word_evidence(encoded.batch, encoded.start, spans, prototypes.words)
-
-
-def _typing(
-    model: SpanProto, encoded: EncodedBatch, spans: SpanPlaces, prototypes: Prototypes
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Log-probabilities of types, distances to prototypes, and which of these count, (M, slots)."""
-    states = model.mention_states(encoded)
-    placement = model.place(states, spans, prototypes.centres)
-    log_p = type_log_probabilities(
-        model.classifier.softmax_distance(placement.squared),
-        placement.allowed,
-        _distance_to_none(model, states, spans, prototypes),
-    )
-    return log_p, model.classifier.margin_distance(placement.squared), placement.allowed
-
-
-def _distance_to_none(
-    model: SpanProto, states: MentionStates, spans: SpanPlaces, prototypes: Prototypes
-) -> Tensor | None:
-    """To the nearest entity of no type of a span's own episode, (M,), if any episode has one."""
-    if not len(prototypes.others):
-        return None
-    squared = squared_distances(states.represent(spans), prototypes.others)  # (M, P)
-    own = states.batch.episode.index_select(0, spans.sentence)[:, None] == prototypes.episode
-    return model.classifier.softmax_distance(squared.masked_fill(~own, torch.inf).amin(1))
 
 
 def _best_first(
@@ -326,31 +248,31 @@ def _outcomes(
 
 def _by_sentence(
     episodes: Sequence[Episode],
-    query: EpisodeBatch,
+    seen: Observation,
     proposed: Proposed,
     evidence: Evidence,
     outcomes: Sequence[Outcome],
 ) -> list[list[list[Candidate]]]:
     """The spans as plain values, for each query sentence of each episode, in reading order."""
-    rows, results = iter(query.query_rows), []
+    rows, results = iter(seen.query.query_rows), []
     sentence_at: dict[int, tuple[list[Candidate], Episode]] = {}
     for episode in episodes:
         results.append([list[Candidate]() for _ in episode.query])
         sentence_at |= {next(rows): (found, episode) for found in results[-1]}
     spans = proposed.spans
-    first, own = _own_slots(episodes, query, spans)
+    first, own = _own_slots(episodes, seen.query, spans)
     columns = (
         spans.sentence,
         spans.start,
         spans.end,
         evidence.slot - first,
         proposed.boundary,
-        evidence.before,
+        seen.before,
     )
     nothing = own[:, :0].float()
     asked = [
         nothing if table is None else table.gather(1, own)
-        for table in (evidence.words, evidence.meanings)
+        for table in (seen.words, evidence.meanings)
     ]
     tables = (evidence.distance, evidence.probability, evidence.scores)
     # (M, T): the others' would be many

@@ -28,8 +28,8 @@ from spanproto.methods.base import Method, MethodConfig
 from spanproto.objective import Losses, ObjectiveConfig, held_out_losses, losses
 
 if TYPE_CHECKING:
-    from spanproto.judging import CandidateRule
     from spanproto.meaning import Meaning
+    from spanproto.observation import CandidateRule
     from spanproto.prediction import SentencePrediction
 
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from spanproto.data.types import Episode, Span
-from spanproto.judging import Candidate, CandidateRule, judge
+from spanproto.judging import Candidate, judge_by_settings
 from spanproto.methods.base import Method, Prediction
-from spanproto.model import SpanProto
+from spanproto.model import ModelConfig, SpanProto
+from spanproto.observation import CandidateRule
 
 
 class Mention(NamedTuple):
@@ -92,8 +93,21 @@ def predict(
     model: SpanProto, episodes: Sequence[Episode], candidates: CandidateRule = "model"
 ) -> list[list[SentencePrediction]]:
     """Entities of every query sentence of every episode, in one batch; see `judge`."""
-    judged = judge(model, episodes, candidates)
-    return [[_prediction(sentence) for sentence in sentences] for sentences in judged]
+    (predicted,) = predict_by_settings(model, [model.config], episodes, candidates)
+    return predicted
+
+
+def predict_by_settings(
+    model: SpanProto,
+    settings: Sequence[ModelConfig],
+    episodes: Sequence[Episode],
+    candidates: CandidateRule = "model",
+) -> list[list[list[SentencePrediction]]]:
+    """The same under each of some settings, in less time than one after the other."""
+    return [
+        [[_prediction(sentence) for sentence in sentences] for sentences in judged]
+        for judged in judge_by_settings(model, settings, episodes, candidates)
+    ]
 
 
 def _prediction(judged: Sequence[Candidate]) -> SentencePrediction:

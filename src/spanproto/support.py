@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from spanproto.data.types import Episode
-from spanproto.meaning import Examples, meaning_examples, meaning_prototypes
+from spanproto.meaning import Examples, Meaning, meaning_examples, meaning_prototypes
 from spanproto.model import SpanProto
 from spanproto.word_evidence import WordPrototypes, WordTotals, word_prototypes, word_totals
 
@@ -85,23 +85,34 @@ def support_prototypes(
     means = torch.stack(totals).sum(0) / number.clamp(min=1)[:, None]
     centres = model.classifier.settle(means)
     vectors, numbers = zip(*others, strict=True)
-    asked, examples = None, None
-    if meanings and model.meaning is not None:
-        nearest = model.config.decision.nearest_in_meaning
-        with model.mixed_precision():
-            known = meaning_examples(model.meaning, episodes)
-            weight = model.config.decision.names_in_meaning / (1 - nearest)
-            asked = meaning_prototypes(model.meaning, episodes, weight, known)
-        examples = known if nearest else None
-    return Prototypes(
+    found = Prototypes(
         centres,
         torch.cat(vectors),
         torch.cat(numbers),
         word_prototypes(of_words, len(centres)) if words else None,
-        asked,
-        number,
-        examples,
+        shots=number,
     )
+    if not meanings or model.meaning is None:
+        return found
+    return with_meanings(found, model, episodes, support_examples(model, model.meaning, episodes))
+
+
+def support_examples(model: SpanProto, meaning: Meaning, episodes: Sequence[Episode]) -> Examples:
+    """What the support spans mean to the pretrained encoder."""
+    with model.mixed_precision():
+        return meaning_examples(meaning, episodes)
+
+
+def with_meanings(
+    prototypes: Prototypes, model: SpanProto, episodes: Sequence[Episode], examples: Examples
+) -> Prototypes:
+    """The prototypes, and what the examples of each type mean, as the model's decision asks it."""
+    assert model.meaning is not None
+    nearest = model.config.decision.nearest_in_meaning
+    weight = model.config.decision.names_in_meaning / (1 - nearest)
+    with model.mixed_precision():
+        asked = meaning_prototypes(model.meaning, episodes, weight, examples)
+    return prototypes._replace(meanings=asked, examples=examples if nearest else None)
 
 
 def _support_parts(episode: Episode, names: bool) -> list[list[Episode]]:

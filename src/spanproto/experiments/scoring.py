@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from spanproto.adaptation import AdaptationConfig
     from spanproto.data.types import Episode
     from spanproto.decision import EvidenceName
-    from spanproto.judging import CandidateRule
     from spanproto.methods.base import Method, MethodConfig
     from spanproto.model import ModelConfig, SpanProto
+    from spanproto.observation import CandidateRule
 
 
 @dataclass(frozen=True)

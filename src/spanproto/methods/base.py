@@ -22,7 +22,7 @@ from spanproto.errors import ConfigError
 from spanproto.methods import METHODS
 
 if TYPE_CHECKING:
-    from spanproto.judging import CandidateRule
+    from spanproto.observation import CandidateRule
 
 
 @dataclass(frozen=True)
