@@ -229,6 +229,7 @@ def test_scores_of_other_settings_are_refused(grid: Grid, cell: Cell) -> None:
     model = {"classifier": {"representation": "mean"}}
     for other, words in (
         (cell.retrained(cell.system, model, {}, (plain,)), "classifier.representation 'boundary'"),
+        (cell.retrained(cell.system, {}, {}, (plain,), {"train_share": 0.5}), "data.train_share"),
         (replace(cell, scorings=(replace(tuned, adaptation=None),)), "fine-tuning True"),
         (
             replace(cell, scorings=(replace(tuned, adaptation={"steps": 3}),)),

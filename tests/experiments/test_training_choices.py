@@ -21,7 +21,7 @@ from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
 from spanproto.experiments.scoring import together
 from spanproto.experiments.setups import read_score_file
-from spanproto.experiments.systems import INTER_PARTLY, words_cell
+from spanproto.experiments.systems import INTER, INTER_PARTLY, words_cell
 from spanproto.experiments.training_choices import TRAININGS, training_cells
 from spanproto.training.settings import RunConfig
 
@@ -38,6 +38,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "complete": {**ALL, "model.objective.doubtful": "skip"},
     "averaged": {**ALL, "model.objective.doubtful": "skip"},
     "settings": {**ALL, "model.objective.doubtful": "skip"},
+    "all-settings": {**ALL, "model.objective.doubtful": "skip"},
     "rivals": {**ALL, "model.objective.rivals": "step"},
 }
 
@@ -92,11 +93,13 @@ def test_a_training_is_the_one_of_before_and_what_is_changed_in_it() -> None:
     assert first["data.doubtful"] == [INTER_PARTLY]
     for (name, _), own in cells.items():
         assert settings(own) == {**first, **CHANGED[name]}
-        assert bool(own.cell.averaged) == (name in ("averaged", "settings"))
+        assert bool(own.cell.averaged) == (name in ("averaged", "settings", "all-settings"))
     orders = [{"training": {"order_seed": order}} for order in (21, 1021, 2021)]
     assert list(cells["averaged", 21].cell.averaged) == orders
     ways = [part["data"]["ways"] for part in cells["settings", 21].cell.averaged]
     assert ways == [5, 5, 10, 10]
+    parts = [part["data"] for part in cells["all-settings", 21].cell.averaged]
+    assert parts == [COLUMNS[column].data for column in INTER]
 
 
 def test_the_tables_have_the_one_that_learns_boundaries_from_complete_sentences() -> None:
@@ -130,8 +133,8 @@ def test_what_takes_longest_is_run_first() -> None:
         max(1, len(cell.averaged)) * run["steps"] * run["episodes_per_step"]
         for cell, run in ((cell, cell.run["training"]) for cell in cells)
     ]
-    assert seen == [8000] * 2 + [6000] * 2 + [4000] * 8 + [2000] * 8
-    assert "all-wider" in {cell.system for cell in cells[4:12]}
+    assert seen == [8000] * 4 + [6000] * 2 + [4000] * 8 + [2000] * 8
+    assert "all-wider" in {cell.system for cell in cells[6:14]}
 
 
 def test_trainings_are_run_together_or_alone() -> None:

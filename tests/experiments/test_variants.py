@@ -17,8 +17,8 @@ def changed(name: str, cell: Cell) -> dict[str, object]:
     own = tables[VARIANTS[cell.system].system].run
     settings = {
         key: value
-        for part in ("model", "training")
-        for key, value in cell.run[part].items()
+        for part in ("model", "training", "data")
+        for key, value in cell.run.get(part, {}).items()
         if own.get(part, {}).get(key) != value
     }
     method = {"method": cell.run["method"]} if cell.run["method"] != own["method"] else {}
@@ -42,10 +42,17 @@ def test_each_can_run_and_is_judged_on_validation_episodes(name: str) -> None:
 
 def test_one_thing_is_changed_at_a_time() -> None:
     cells = {cell.system: cell for _, cell, _ in variant_cells("news-1", 12)}
+    cells |= {cell.system: cell for _, cell, _ in variant_cells("inter-5w1", 12)}
     assert cells.keys() == VARIANTS.keys()
-    assert {key: changed("news-1", cell) for key, cell in cells.items()} == {
+    differences = {
+        key: changed(cell.column.removesuffix("-valid"), cell) for key, cell in cells.items()
+    }
+    assert differences == {
         "protobert-tables": {},
         "nnshot-own-loss": {"method": "nnshot"},
+        "protobert-half-data": {"train_share": 0.5},
+        "container-half-data": {"train_share": 0.5},
+        "esd-half-data": {"train_share": 0.5},
         "container-2880": {"steps": 2880},
         "l-tapnet-cdt-tables": {},
         "l-tapnet-cdt-alone": {"pairwise": False},
@@ -58,7 +65,7 @@ def test_one_thing_is_changed_at_a_time() -> None:
         "token-classifier-top": {},
     }
     again = {key for key, variant in VARIANTS.items() if variant.trained_as_in_tables}
-    assert again == {key for key, cell in cells.items() if not changed("news-1", cell)}
+    assert again == {key for key, found in differences.items() if not found}
     classifier = method_named("token-classifier")
     steps = [
         classifier.adaptation(cells[f"token-classifier-{key}"].scorings[0].adaptation or {}).steps

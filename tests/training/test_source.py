@@ -7,6 +7,7 @@ import synthetic
 
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.data.types import Sentence
+from spanproto.errors import ConfigError
 from spanproto.training.settings import DataConfig
 from spanproto.training.source import Shuffled, TrainingData
 
@@ -49,3 +50,37 @@ def test_sentences_are_those_of_the_types_to_train_on(tmp_path: Path, types, kep
     sentences = [synthetic.episode(1, [label]).support[0] for label in ("river", "tool")]
     write_sentences(tmp_path / "corpus.json", sentences, "token-json")
     assert sentences_of(tmp_path / "corpus.json", types) == sentences[:kept]
+
+
+def test_a_share_of_the_training_sentences_is_the_same_whenever_it_is_drawn(tmp_path: Path) -> None:
+    corpus = synthetic.corpus(1, 20)
+    for name in ("one.json", "other.json"):
+        write_sentences(tmp_path / name, corpus, "token-json")
+        corpus = synthetic.corpus(2, 7)
+    files = [str(tmp_path / "one.json"), str(tmp_path / "other.json")]
+
+    def shared(share: float) -> list[Sentence]:
+        return list(TrainingData(DataConfig(train=files, train_share=share)).sentences())
+
+    everything, half = shared(1.0), shared(0.5)
+    assert half == shared(0.5)
+    assert half == [sentence for sentence in everything if sentence in half]
+    assert len(everything) == 27
+    assert len(half) == 14  # of each file
+    assert len(shared(0.001)) == 2  # and never none
+
+
+def test_a_share_of_given_episodes(tmp_path: Path) -> None:
+    episodes = [synthetic.episode(number) for number in range(8)]
+    write_episodes(tmp_path / "episodes.jsonl", episodes, "token-episodes")
+    config = DataConfig(train=[str(tmp_path / "episodes.jsonl")], train_share=0.25)
+    source = TrainingData(config).episodes(seed=1)
+    seen = [source[number] for number in range(4)]
+    assert len({repr(episode) for episode in seen}) == 2
+    assert all(episode in episodes for episode in seen)
+
+
+@pytest.mark.parametrize("share", [0.0, -0.5, 1.5])
+def test_a_share_is_more_than_nothing_and_no_more_than_all(share: float) -> None:
+    with pytest.raises(ConfigError, match=r"data\.train_share"):
+        DataConfig(train_share=share)

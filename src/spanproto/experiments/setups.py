@@ -135,8 +135,9 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
         named = cell.run.get("model", {}).get("encoder", {}).get("name", grid.encoder)
         yield _encoders(content, named)
         origin = model["origin"] or {}
-        doubtful = origin.get("data_config", {}).get("doubtful", [])
-        yield Compared("data.doubtful", doubtful, cell.doubtful)
+        data, asked = origin.get("data_config", {}), cell.run.get("data", {})
+        for key, usual in (("doubtful", []), ("train_share", 1.0)):
+            yield Compared(f"data.{key}", data.get(key, usual), asked.get(key, usual))
         trained = origin.get("training_config", {})
         wanted = cell.run.get("training", {})
         for key in sorted(wanted.keys() & trained.keys()):

@@ -63,6 +63,11 @@ TRAININGS: Mapping[str, Training] = {
         _COMPLETE,
         averaged=lambda seed: on_episodes_of(INTER[:2], seed, 2),
     ),
+    "all-settings": Training(
+        "four averaged: one on the episodes of each setting of N and K",
+        _COMPLETE,
+        averaged=lambda seed: on_episodes_of(INTER, seed, 1),
+    ),
     "rivals": Training(
         "all of them, types told from those of all episodes of a step",
         {"objective": {"negatives": 1.0, "rivals": "step"}},

@@ -16,6 +16,8 @@ from spanproto.experiments.systems import VALIDATED, baseline_cells
 
 VARIED_ON = (*VALIDATED, "ontonotes-1")  # this one's training is that of News, which validates it
 _ACROSS_DOMAINS = tuple(name for name in VARIED_ON if COLUMNS[name].protocol == "crossdomain")
+_ON_FEWNERD = tuple(name for name in VARIED_ON if COLUMNS[name].protocol == "fewnerd")
+_HALF = {"train_share": 0.5}  # whose papers have eight times the sentences that are at hand
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Variant:
     title: str
     model: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
     adaptation: Mapping[str, Any] | None = None
     method: str | None = None  # another that is trained in the same way
     also: Mapping[str, str] = field(default_factory=dict)  # what the weights serve, and its title
@@ -34,7 +37,7 @@ class Variant:
     @property
     def trained_as_in_tables(self) -> bool:
         """Whether the training is that of the tables, run again."""
-        return not (self.model or self.training or self.method)
+        return not (self.model or self.training or self.data or self.method)
 
 
 VARIANTS: dict[str, Variant] = {
@@ -51,6 +54,25 @@ VARIANTS: dict[str, Variant] = {
         "NNShot, trained by the nearest words, too",
         method="nnshot",
         also={"structshot": "StructShot, with these weights"},
+    ),
+    "protobert-half-data": Variant(
+        "protobert",
+        "ProtoBERT, half of the training sentences",
+        data=_HALF,
+        also={
+            "nnshot": "NNShot, with these weights of half of the sentences",
+            "structshot": "StructShot, with these weights of half of the sentences",
+        },
+        columns=_ON_FEWNERD,
+    ),
+    "container-half-data": Variant(
+        "container",
+        "CONTaiNER, half of the training sentences",
+        data=_HALF,
+        columns=_ON_FEWNERD,
+    ),
+    "esd-half-data": Variant(
+        "esd", "ESD, half of the training sentences", data=_HALF, columns=_ON_FEWNERD
     ),
     "container-2880": Variant(
         "container",
@@ -122,6 +144,7 @@ def variant_cells(name: str, seed: int) -> list[OwnCell]:
             "method": variant.method or cell.run["method"],
             "model": {**cell.run.get("model", {}), **variant.model},
             "training": {**cell.run["training"], **variant.training},
+            "data": {**cell.run.get("data", {}), **variant.data},
         }
         scoring = Scoring(
             key, adaptation=adaptation if variant.adaptation is None else variant.adaptation

@@ -24,6 +24,7 @@ class DataConfig:
     query_shots: int = 1
     mixed: bool = False  # varied episodes: each of one corpus, with at most N types, K and Q shots
     skip_rare: bool = False  # leave out types with too few sentences
+    train_share: float = 1.0  # of the training sentences, or of given episodes, drawn by chance
     train_types: str | None = None  # a shipped split such as inter/train; None: all types
     valid_types: str | None = None
     valid_episodes: int = 200  # at most so many validate
@@ -35,6 +36,9 @@ class DataConfig:
             "data.ways, shots, query_shots must be positive",
         )
         require(self.valid_episodes > 0, "data.valid_episodes must be positive")
+        require(
+            0 < self.train_share <= 1, "data.train_share must be more than 0, and 1 at the most"
+        )
 
     @property
     def train_files(self) -> list[str]:

@@ -22,6 +22,7 @@ from spanproto.training.mixture import MixedEpisodes
 from spanproto.training.settings import DataConfig
 
 VALIDATION_SEED = 0
+SHARE_SEED = 0
 
 Item = TypeVar("Item")
 Item_co = TypeVar("Item_co", covariant=True)
@@ -67,7 +68,7 @@ class TrainingData:
         self._episodes: list[Episode] = []
         self._corpora: list[list[Sentence]] = []
         if _hold_episodes(config.train_files, config):
-            self._episodes = _read_episodes(config.train_files, config)
+            self._episodes = _share(_read_episodes(config.train_files, config), config)
             if config.mixed:
                 self._corpora, self._episodes = corpora_of(self._episodes), []
                 if not self._corpora:
@@ -76,7 +77,9 @@ class TrainingData:
                         "episodes can be drawn from them; set data.mixed=false"
                     )
         else:
-            self._corpora = [read_sentences(name, config.format) for name in config.train_files]
+            self._corpora = [
+                _share(read_sentences(name, config.format), config) for name in config.train_files
+            ]
         if config.doubtful:
             self._doubt(Doubts.read(config.doubtful_files))
 
@@ -173,6 +176,13 @@ def _hold_episodes(files: Sequence[str], config: DataConfig) -> bool:
 
 def _read_episodes(files: Sequence[str], config: DataConfig) -> list[Episode]:
     return [episode for name in files for episode in read_supported_episodes(name, config.format)]
+
+
+def _share(items: Sequence[Item], config: DataConfig) -> list[Item]:
+    """As many of the items of a file as the settings ask, the same for every seed, in order."""
+    wanted = max(1, round(config.train_share * len(items)))
+    places = random.Random(SHARE_SEED).sample(range(len(items)), min(wanted, len(items)))
+    return [items[place] for place in sorted(places)]
 
 
 def _drawn(
