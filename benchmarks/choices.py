@@ -9,7 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from spanproto.data.files import atomic_writer
-from spanproto.experiments.carried_choices import CARRIED_TITLES, lenient
+from spanproto.experiments.carried_choices import (
+    CUT_TITLES,
+    FORM_TITLES,
+    MORE_FORMS_LIKE,
+    SHORTER,
+    lenient,
+)
 from spanproto.experiments.choices import CHOSEN_ON, FIRST, KNOWN, TITLES
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.dense_choices import DENSE, DENSE_TITLES
@@ -106,12 +112,21 @@ def foreign_table(results: Path) -> Table:
 
 def cuts_table(results: Path) -> Table:
     """What thresholds other than the fitted one give there."""
-    return domains_table(results, CARRIED_TITLES)
+    return domains_table(results, CUT_TITLES)
 
 
-def domains_table(results: Path, titles: Mapping[str, str]) -> Table:
+def forms_table(results: Path) -> Table:
+    """What else than the threshold may be changed gives there, with five shots."""
+    fitted = lenient(0)
+    titles = {fitted: CUT_TITLES[fitted], **FORM_TITLES}
+    return domains_table(results, titles, [MORE_FORMS_LIKE])
+
+
+def domains_table(
+    results: Path, titles: Mapping[str, str], trained: Iterable[str] = FOREIGN_AS_FOR
+) -> Table:
     """F1 of choices on each domain that no decision is fitted on, and the means over all."""
-    ways = [(like, name) for like in FOREIGN_AS_FOR for name in titles]
+    ways = [(like, name) for like in trained for name in titles]
     figures = {
         domain.title: [foreign_f1(results, like, key, name) for like, name in ways]
         for key, domain in FOREIGN_DOMAINS.items()
@@ -198,12 +213,17 @@ is the latter, fine-tuned for {LONGER:g} times the steps.
 
 Whether the threshold that is fitted on OntoNotes suits these domains: F1 on the same episodes with
 the threshold as it is fitted, and so much lower or higher in log-odds. The rest is as in the tables
-(*fewer*), trained once more; all cuts are had from the same fine-tuned copies. In the column
-*nearest example* half of what spans mean is how alike the nearest example of a type is; *trained on
-more* is trained on the benchmark's episodes of one shot and of five, and not on one of the two. The
-standard error over the episodes of a domain is {of_domains}.
+(*fewer*), trained once more; all cuts are had from the same fine-tuned copies. The standard error
+over the episodes of a domain is {of_domains}.
 
 {cuts_table(results).to_markdown()}
+
+What else may be changed for five shots, on the same episodes, the threshold as fitted. By *nearest
+example* half of what spans mean is how alike the nearest example of a type is; *shorter* is
+fine-tuned for {SHORTER:g} times the steps; *trained on more* is trained on the benchmark's episodes
+of one shot and of five.
+
+{forms_table(results).to_markdown()}
 
 `make results-choices` measures this; the files in `choices/` and `trainings/` name the command,
 commit, seed, data and hardware.

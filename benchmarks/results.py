@@ -21,6 +21,7 @@ from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.choices import CHOSEN_ON, TITLES, choice_cells
 from spanproto.experiments.dense_choices import DENSE_TITLES, dense_cells
 from spanproto.experiments.foreign_choices import FOREIGN_TITLES, foreign_cells
+from spanproto.experiments.foreign_systems import foreign_system_cells
 from spanproto.experiments.own_columns import OwnCell, run_own_cells
 from spanproto.experiments.progress import fill
 from spanproto.experiments.schedules import SCHEDULED_ON, schedule_cells
@@ -140,9 +141,8 @@ def schedules_of(only: str) -> list[OwnCell]:
     """The cells of all schedules, or of some systems, columns and lengths, as `esd-125.news-1`."""
     schedules = [own for column in SCHEDULED_ON for own in schedule_cells(column, SEEDS[0])]
     variants = [own for column in VARIED_ON for own in variant_cells(column, SEEDS[0])]
-    return among(
-        {f"{own.cell.system}.{own.column.name}": own for own in (*schedules, *variants)}, only
-    )
+    cells = (*schedules, *variants, *foreign_system_cells(SEEDS[0]))
+    return among({f"{own.cell.system}.{own.column.name}": own for own in cells}, only)
 
 
 def trainings_of(only: str) -> list[OwnCell]:

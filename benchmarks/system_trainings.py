@@ -1,9 +1,12 @@
 """How every system was trained and fine-tuned, and what else was tried on validation data."""
 
+from statistics import fmean
 from typing import Any
 
 from system_figures import SEEN, SYSTEMS
 
+from spanproto.experiments.foreign_choices import FOREIGN_DOMAINS, foreign_column
+from spanproto.experiments.foreign_systems import COMPARED, TRAINED_AS_FOR, foreign_scorings
 from spanproto.experiments.schedules import (
     SCHEDULED_ON,
     SHARES,
@@ -109,6 +112,22 @@ def variant_table(scores: Scores) -> Table:
         for scoring, title in scored_titles(key).items()
     ]
     return Table(("", *(f"as for {column_title(column)}" for column in VARIED_ON)), rows)
+
+
+def foreign_table(scores: Scores) -> Table:
+    """What a longer fine-tuning gives with five shots, on domains that no table tests on."""
+    folders = [foreign_column(TRAINED_AS_FOR, domain).name for domain in FOREIGN_DOMAINS]
+    rows = []
+    for system in COMPARED:
+        titles = (TITLES[system], f"{TITLES[system]}, {TUNED_LONGER.get(system)} steps")
+        for scoring, title in zip(foreign_scorings(system), titles, strict=False):
+            found = [_scored(scores, folder, scoring.name) for folder in folders]
+            known = [one["micro"]["f1"] for one in found if one is not None]
+            shown = [NOT_RUN if one is None else f"{one['micro']['f1']:.1f}" for one in found]
+            mean = f"{fmean(known):.1f}" if len(known) == len(found) else ""
+            rows.append((title, [*shown, mean]))
+    domains = [domain.title for domain in FOREIGN_DOMAINS.values()]
+    return Table(("", *domains, "mean"), rows)
 
 
 def tuning_table(scores: Scores) -> Table:
@@ -226,7 +245,12 @@ def _judged(scores: Scores, column: str, scoring: str) -> str:
 
 def _validated(scores: Scores, column: str, scoring: str) -> dict[str, Any] | None:
     """The scores of a training on the validation episodes of a column, if it was run."""
-    path = scores.results / "schedules" / f"{column}-valid" / f"{scoring}.{SEEDS[0]}.json"
+    return _scored(scores, f"{column}-valid", scoring)
+
+
+def _scored(scores: Scores, folder: str, scoring: str) -> dict[str, Any] | None:
+    """The scores of a training on some episodes that no table tests on, if it was run."""
+    path = scores.results / "schedules" / folder / f"{scoring}.{SEEDS[0]}.json"
     return scores.load(path) if path.exists() else None
 
 

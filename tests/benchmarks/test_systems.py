@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from scripts import ROOT, benchmark_script
 
+from spanproto.experiments.foreign_choices import FOREIGN_DOMAINS
 from spanproto.paper.scores import Scores
 
 SPREAD, ARROW, MINUS = "\N{PLUS-MINUS SIGN}", "\N{RIGHTWARDS ARROW}", "\N{MINUS SIGN}"
@@ -279,6 +280,22 @@ def test_other_settings_stand_below_those_of_the_tables(trainings, scores: Score
     assert rows[own + 2][1] == ["not run yet", "", "not run yet"]
     assert dict(rows)["StructShot, with these weights"] == ["not run yet", "43.6", ""]
     assert len([title for title in titles if title.endswith("classifier, as in the tables")]) == 1
+
+
+def test_more_fine_tuning_with_five_shots_is_shown_by_domain(trainings, scores: Scores) -> None:
+    for f1, domain in enumerate(FOREIGN_DOMAINS):
+        for name, base in (("protobert", 20.0), ("decommeta", 10.0)):
+            write(
+                scores.results / "schedules" / f"wiki-5-{domain}" / f"{name}.12.json",
+                score(base + f1),
+            )
+    table = trainings.foreign_table(scores)
+    assert table.heading[-1] == "mean"
+    assert dict(table.rows) == {
+        "ProtoBERT": ["20.0", "21.0", "22.0", "23.0", "24.0", "25.0", "22.5"],
+        "DecomMeta": ["10.0", "11.0", "12.0", "13.0", "14.0", "15.0", "12.5"],
+        "DecomMeta, 40 steps": [*6 * ["not run yet"], ""],
+    }
 
 
 def test_validation_episodes_are_counted_and_their_errors_shown(trainings, scores: Scores) -> None:

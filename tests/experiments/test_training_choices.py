@@ -36,8 +36,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "all-wider": {**ALL, "training.episodes_per_step": 8},
     "all-dropout": {**ALL, **LONGER, "model.encoder.dropout": 0.2},
     "complete": {**ALL, "model.objective.doubtful": "skip"},
-    "averaged": {**ALL, "model.objective.doubtful": "skip"},
-    "settings": {**ALL, "model.objective.doubtful": "skip"},
+    "ways": {**ALL, "model.objective.doubtful": "skip"},
     "all-settings": {**ALL, "model.objective.doubtful": "skip"},
     "rivals": {**ALL, "model.objective.rivals": "step"},
 }
@@ -61,20 +60,20 @@ def settings(own: OwnCell) -> dict[str, Any]:
     return {k: v for name, one in sections.items() for k, v in flat(name, to_dict(one)).items()}
 
 
-def corpus(seed: int, types: str) -> list[Sentence]:
+def corpus(seed: int, size: int, types: str) -> list[Sentence]:
     """Sentences, each with entities of one of these types, which come in turn."""
     return [
         sentence.with_spans(span._replace(label=label) for span in sentence.spans)
-        for sentence, label in zip(synthetic.corpus(seed, 120), cycle(read_types(types)))
+        for sentence, label in zip(synthetic.corpus(seed, size), cycle(read_types(types)))
     ]
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Training sentences, of which every other one is partly labelled, and ones to validate on."""
-    train = corpus(1, "inter/train")
+    train = corpus(1, 1080, "inter/train")  # enough for ten ways and five shots
     partly = [s.with_spans([Span(0, len(s.words), "doubtful")]) for s in train[::2]]
-    valid = corpus(2, "inter/dev")
+    valid = corpus(2, 120, "inter/dev")
     (tmp_path / "fewnerd" / "inter").mkdir(parents=True)
     write_sentences(tmp_path / COLUMN.data["train"][0], train, "fewnerd", merge=True)
     write_sentences(tmp_path / COLUMN.test_file, valid, "fewnerd", merge=True)
@@ -93,13 +92,11 @@ def test_a_training_is_the_one_of_before_and_what_is_changed_in_it() -> None:
     assert first["data.doubtful"] == [INTER_PARTLY]
     for (name, _), own in cells.items():
         assert settings(own) == {**first, **CHANGED[name]}
-        assert bool(own.cell.averaged) == (name in ("averaged", "settings", "all-settings"))
-    orders = [{"training": {"order_seed": order}} for order in (21, 1021, 2021)]
-    assert list(cells["averaged", 21].cell.averaged) == orders
-    ways = [part["data"]["ways"] for part in cells["settings", 21].cell.averaged]
-    assert ways == [5, 5, 10, 10]
-    parts = [part["data"] for part in cells["all-settings", 21].cell.averaged]
-    assert parts == [COLUMNS[column].data for column in INTER]
+        assert bool(own.cell.averaged) == (name in ("ways", "all-settings"))
+    for name, columns in (("ways", INTER[:2]), ("all-settings", INTER)):
+        assert list(cells[name, 21].cell.averaged) == [
+            {"data": COLUMNS[column].data, "training": {"order_seed": 21}} for column in columns
+        ]
 
 
 def test_the_tables_have_the_one_that_learns_boundaries_from_complete_sentences() -> None:
@@ -115,8 +112,8 @@ def test_all_are_judged_alike_and_on_no_test_data() -> None:
         alone, *more = cell.scorings
         assert alone == replace(words, name=cell.system)
         evidence = (*(words.evidence or ()), "pairs")
-        if cell.system == "complete":
-            assert more == [replace(words, name="complete-pairs", evidence=evidence)]
+        if cell.system == "all-settings":
+            assert more == [replace(words, name="all-settings-pairs", evidence=evidence)]
             assert together(cell.scorings) == [[alone, *more]]
         else:
             assert not more
@@ -133,8 +130,8 @@ def test_what_takes_longest_is_run_first() -> None:
         max(1, len(cell.averaged)) * run["steps"] * run["episodes_per_step"]
         for cell, run in ((cell, cell.run["training"]) for cell in cells)
     ]
-    assert seen == [8000] * 4 + [6000] * 2 + [4000] * 8 + [2000] * 8
-    assert "all-wider" in {cell.system for cell in cells[6:14]}
+    assert seen == [8000] * 2 + [4000] * 10 + [2000] * 8
+    assert "all-wider" in {cell.system for cell in cells[2:12]}
 
 
 def test_trainings_are_run_together_or_alone() -> None:
@@ -160,11 +157,24 @@ def test_a_training_is_told_which_sentences_are_partly_labelled(
     assert len(found["types"]) == 5
     assert set(found["types"]) <= set(read_types("inter/dev"))
     assert require_for_own_cells(grid, [own]) == []
-    bent = read_score_file(grid.output / "inter-5w1-valid" / "complete-pairs.21.json")
-    products = set(bent["model"]["config"]["decision"]["pairs"])
-    assert {"boundary*type", "length*length", "words*meaning"} <= products
-    assert found["model"]["config"]["decision"]["pairs"] == {}
     (grid.output / "inter-5w1-valid" / "complete.21.json").unlink()
     (data / INTER_PARTLY).unlink()
     with pytest.raises(DataError, match="make partly-labelled"):
         require_for_own_cells(grid, [own])
+
+
+def test_what_averages_trainings_is_also_judged_with_products_of_evidence(
+    data: Path, tmp_path: Path, tiny_encoder: Path
+) -> None:
+    grid = Grid(data, str(tiny_encoder), tmp_path / "out", tmp_path / "runs", 1, device="cpu")
+    (own,) = benchmark_script("results").trainings_of("all-settings.21")
+    run_own_cells(grid, [own._replace(cell=own.cell.lasting(2))], workers=1)
+    folder = grid.output / "inter-5w1-valid"
+    plain, bent = (
+        read_score_file(folder / f"all-settings{form}.21.json") for form in ("", "-pairs")
+    )
+    assert plain["model"]["origin"] == bent["model"]["origin"]
+    assert plain["model"]["origin"]["averaged"] == 4
+    products = set(bent["model"]["config"]["decision"]["pairs"])
+    assert {"boundary*type", "length*length", "words*meaning"} <= products
+    assert plain["model"]["config"]["decision"]["pairs"] == {}

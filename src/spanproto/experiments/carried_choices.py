@@ -1,19 +1,24 @@
-"""Whether the threshold of SpanProto with words suits domains that its decision is not fitted on.
+"""Whether what SpanProto with words decides by suits domains that it is not fitted on.
 
-What is best on OntoNotes may be too high or too low where names are not what is to be found. The
-foreign domains tell, of which the benchmarks make no column: they are scored at several cuts. They
-are also scored, at the fitted one, with half of what spans mean being how alike the nearest example
-of a type is, and after training on the benchmark's episodes of one shot and of five.
+What is best on OntoNotes may be too high a threshold or too low where names are not what is to be
+found. The foreign domains tell, of which the benchmarks make no column: they are scored at several
+cuts. With five shots they are also scored, at the fitted one, with half of what spans mean being
+how alike the nearest example of a type is; after fewer steps of fine-tuning; and after training on
+the benchmark's episodes of one shot and of five.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.foreign_choices import FOREIGN_AS_FOR, FOREIGN_DOMAINS, foreign_column
 from spanproto.experiments.own_columns import OwnCell
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.systems import words_cell
 
 LENIENCES = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0)
+SHORTER = 0.6  # times the steps of fine-tuning
+MORE_FORMS_LIKE = "wiki-5"
 
 
 def cut(lenience: float) -> str:
@@ -28,27 +33,41 @@ def lenient(lenience: float) -> str:
     return f"carried-{cut(lenience).replace(' ', '-')}"
 
 
-NEAREST = "carried-nearest"
 MERGED = "carried-merged"
-CARRIED_TITLES = {
-    **{lenient(lenience): cut(lenience) for lenience in LENIENCES},
-    NEAREST: "as fitted, nearest example",
-    MERGED: "as fitted, trained on more",
+CUT_TITLES = {lenient(lenience): cut(lenience) for lenience in LENIENCES}
+FORM_TITLES = {
+    "carried-nearest": "nearest example",
+    "carried-shorter": "shorter",
+    "carried-nearest-shorter": "nearest example, shorter",
+    MERGED: "trained on more",
 }
+CARRIED_TITLES = {**CUT_TITLES, **FORM_TITLES}
 
 
 def carried_cells(seed: int) -> list[OwnCell]:
     """A cell for each training, which serves all domains: every cut from the same copies."""
     cells = []
-    train = [name for like in FOREIGN_AS_FOR for name in COLUMNS[like].data["train"]]
     for like in FOREIGN_AS_FOR:
         words = words_cell(like, seed)
         adapted = words.scoring("words-adapted")
         scorings = [replace(adapted, name=lenient(one), lenience=one) for one in LENIENCES]
-        deciding = (*adapted.deciding, "decision.nearest_in_meaning=0.5")
-        scorings.append(replace(adapted, name=NEAREST, deciding=deciding))
-        cell = replace(words, system="carried", scorings=tuple(scorings))
-        merged = words.retrained(MERGED, {}, {}, [replace(adapted, name=MERGED)], {"train": train})
+        several = [replace(words, system="carried", scorings=tuple(scorings))]
+        if like == MORE_FORMS_LIKE:
+            several[0] = replace(several[0], scorings=(*scorings, *_forms(adapted)))
+            train = [name for one in FOREIGN_AS_FOR for name in COLUMNS[one].data["train"]]
+            merged = replace(adapted, name=MERGED)
+            several.append(words.retrained(MERGED, {}, {}, [merged], {"train": train}))
         columns = [foreign_column(like, domain) for domain in FOREIGN_DOMAINS]
-        cells += [OwnCell.serving(columns, one) for one in (cell, merged)]
+        cells += [OwnCell.serving(columns, one) for one in several]
     return cells
+
+
+def _forms(adapted: Scoring) -> Iterator[Scoring]:
+    """Fine-tuned less, or by the nearest example, too, or both."""
+    assert adapted.adaptation is not None
+    steps = round(SHORTER * adapted.adaptation["steps"])
+    deciding = (*adapted.deciding, "decision.nearest_in_meaning=0.5")
+    tuned = {**adapted.adaptation, "steps": steps}
+    yield replace(adapted, name="carried-nearest", deciding=deciding)
+    yield replace(adapted, name="carried-shorter", adaptation=tuned)
+    yield replace(adapted, name="carried-nearest-shorter", deciding=deciding, adaptation=tuned)

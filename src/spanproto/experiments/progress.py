@@ -39,10 +39,15 @@ def trained_together(runs: Mapping[str, Run], workers: int) -> Iterator[None]:
     If one fails, the others are done, and no cell is begun; where they stand they go on next time.
     """
     with tqdm(total=len(runs), desc="trainings", disable=None if runs else True) as bar:
-        for _ in finished(side_by_side(train_run, runs.values(), workers)):
+        for _ in finished(side_by_side(partial(_train_one_of, runs), runs, workers)):
             bar.update()
     yield
     forget_shared(runs)
+
+
+def _train_one_of(runs: Mapping[str, Run], folder: str) -> Path:
+    """Train what has this folder, by which it is called if it fails."""
+    return train_run(runs[folder])
 
 
 def require_for_cells(grid: Grid, cells: Sequence[Cell]) -> None:
