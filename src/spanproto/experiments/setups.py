@@ -138,6 +138,8 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
         data, asked = origin.get("data_config", {}), cell.run.get("data", {})
         for key, usual in (("doubtful", []), ("train_share", 1.0)):
             yield Compared(f"data.{key}", data.get(key, usual), asked.get(key, usual))
+        if "train" in data and cell.column in COLUMNS and not cell.averaged:
+            yield Compared("data.train", data["train"], list(cell.data["train"]))
         trained = origin.get("training_config", {})
         wanted = cell.run.get("training", {})
         for key in sorted(wanted.keys() & trained.keys()):
