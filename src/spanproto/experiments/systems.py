@@ -28,11 +28,11 @@ FAINT_TOO = ("decision.floor=0.002",)  # what one stage all but rules out, the o
 _NAMED = "decision.names_in_meaning=1"
 _EVEN = "decision.even_types=true"
 _BY_SHOTS = "decision.shots_in_type=0.5"
-# Half of a base-sized encoder: copies for so many episodes take some 12 GB.
+# Half of a base-sized encoder: copies for so many episodes take some 8 GB.
 _TOP_LAYERS = {
     "tuning": {"tune": "top", "top_layers": 6},
-    "episodes_at_once": 12,
-    "tokens_at_once": 40_000,
+    "episodes_at_once": 8,
+    "tokens_at_once": 25_000,
 }
 _FINE_TUNING: dict[str, dict[str, Any]] = {
     "crossdomain": {"steps": 40, "learning_rate": 1.2e-4},
