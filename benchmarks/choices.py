@@ -14,7 +14,6 @@ from spanproto.experiments.carried_choices import (
     FORM_TITLES,
     MORE_FORMS_LIKE,
     SHORTER,
-    TYPES_WEIGH,
     lenient,
 )
 from spanproto.experiments.choices import CHOSEN_ON, FIRST, KNOWN, TITLES
@@ -222,9 +221,7 @@ over the episodes of a domain is {of_domains}.
 What else may be changed for five shots, on the same episodes, the threshold as fitted. By *nearest
 example* half of what spans mean is how alike the nearest example of a type is; *shorter* is
 fine-tuned for {SHORTER:g} times the steps; *trained on more* is trained on the benchmark's episodes
-of one shot and of five, as in the tables. From there on one thing is changed: the loss of types
-weighs {TYPES_WEIGH:g} times that of boundaries in the fine-tuning; the encoder has all of its
-layers; or a span is represented by the mean of its words.
+of one shot and of five.
 
 {forms_table(results).to_markdown()}
 

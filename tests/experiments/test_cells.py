@@ -19,14 +19,11 @@ from spanproto.experiments.scoring import Scoring, together
 from spanproto.experiments.setups import require_inputs
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,
-    CROSSDOMAIN_5,
     INTER,
-    INTRA,
     alike_cell,
     baseline_cells,
     spanproto_cell,
     trained_alike,
-    trained_plainly,
     words_cell,
 )
 from spanproto.methods import METHODS, method_named
@@ -395,18 +392,6 @@ def test_across_domains_lower_layers_alone_are_trained_and_all_of_them_tuned() -
     tuned = [cell.scorings[-1].adaptation or {} for cell in (one, five, fewnerd)]
     assert [settings["tuning"]["tune"] for settings in tuned] == ["all", "all", "top"]
     assert tuned[0]["steps"] < tuned[1]["steps"]
-
-
-def test_five_shots_across_domains_are_learned_from_the_episodes_of_one_shot_too() -> None:
-    for column in CROSSDOMAIN_5:
-        words = words_cell(column, 12)
-        one, five = (COLUMNS[column.replace("5", shots)].data["train"] for shots in "15")
-        assert words.data["train"] == [*one, *five]
-        assert trained_plainly(words).data == COLUMNS[column].data
-    for column in (*CROSSDOMAIN_1, *INTRA):
-        words = words_cell(column, 12)
-        assert words.data == COLUMNS[column].data
-        assert trained_plainly(words) == words
 
 
 def test_scores_of_other_training_episodes_are_refused(grid: Grid, cell: Cell) -> None:

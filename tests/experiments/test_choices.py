@@ -70,7 +70,6 @@ def test_all_choices_are_of_one_setting() -> None:
 def test_one_of_the_last_choices_is_spanproto_with_words(name: str, last: str) -> None:
     cell = next(own.cell for own in choice_cells(name, 12) if own.cell.system == "final")
     table = words_cell(name, 12)
-    assert not cell.averaged
     told_nothing = table.retrained("final", OF_ALL if name in INTER else {}, {})
     assert {**cell.run, "data": {}} == {**told_nothing.run, "data": {}}
     assert cell.run["model"]["objective"]["negatives"] == 0.3

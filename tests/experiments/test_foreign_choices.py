@@ -13,7 +13,7 @@ from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.foreign_choices import FOREIGN_DOMAINS, foreign_cells, foreign_column
 from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
 from spanproto.experiments.scoring import together
-from spanproto.experiments.systems import by_shots, trained_plainly, words_cell
+from spanproto.experiments.systems import by_shots, words_cell
 from spanproto.provenance import sha256
 
 MUSIC, GENIA = (foreign_column("wiki-1", domain) for domain in ("music", "flat-genia"))
@@ -32,7 +32,7 @@ def own() -> OwnCell:
 
 def test_spanproto_with_words_weighs_all_evidence_or_fewer_by_the_same_copies() -> None:
     for own, like in zip(foreign_cells(12), ("wiki-1", "wiki-5"), strict=True):
-        words = trained_plainly(words_cell(like, 12))
+        words = words_cell(like, 12)
         everything, fewer, by_number, longer = own.cell.scorings
         assert own.cell.run == words.run
         assert fewer == replace(words.scorings[-1], name="foreign-fewer")

@@ -24,7 +24,6 @@ from spanproto.experiments.systems import (
     spanproto_cell,
     told_even,
     told_names,
-    trained_plainly,
     with_words,
     without_meaning,
     words_cell,
@@ -315,7 +314,7 @@ def _final(name: str, seed: int, column: Column) -> list[Cell]:
 
     Across domains its decision is fitted to more at first than in the tables.
     """
-    cell, protocol = trained_plainly(words_cell(name, seed)), COLUMNS[name].protocol
+    cell, protocol = words_cell(name, seed), COLUMNS[name].protocol
     by_name = {s.name: replace(s, fit_decision=_FITTED_ON) for s in cell.scorings}
     chosen = by_name["words-adapted"]
     tuned = replace(chosen, evidence=ALL_EVIDENCE[protocol])

@@ -13,7 +13,6 @@ from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.systems import (
     spanproto_cell,
-    trained_plainly,
     with_words,
     without_meaning,
     words_cell,
@@ -41,7 +40,7 @@ DENSE_TITLES = {
 
 def dense_cells(seed: int) -> list[OwnCell]:
     """The cells of the choices; those of one training are one cell."""
-    table, words = spanproto_cell(_AS_FOR, seed), trained_plainly(words_cell(_AS_FOR, seed))
+    table, words = spanproto_cell(_AS_FOR, seed), words_cell(_AS_FOR, seed)
     first = replace(table.scoring("spanproto-adapted"), name="dense")
     final = replace(words.scoring("words-adapted"), name="dense-fewer")
     meaning = replace(final, name="dense-meaning", evidence=ALL_EVIDENCE[DENSE.protocol])

@@ -13,7 +13,7 @@ from spanproto.experiments.choices import ALL_EVIDENCE
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.domain_columns import DomainColumn
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import by_shots, trained_plainly, words_cell
+from spanproto.experiments.systems import by_shots, words_cell
 
 
 class Extent(NamedTuple):
@@ -73,7 +73,7 @@ def foreign_cells(seed: int) -> list[OwnCell]:
     """
     cells = []
     for like in FOREIGN_AS_FOR:
-        words = trained_plainly(words_cell(like, seed))
+        words = words_cell(like, seed)
         fewer = replace(words.scoring("words-adapted"), name="foreign-fewer")
         evidence = ALL_EVIDENCE[COLUMNS[like].protocol]
         everything = replace(fewer, name="foreign-all", evidence=evidence)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from spanproto.experiments.averages import on_episodes_of
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.scoring import Scoring
@@ -128,10 +127,9 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
     The score of a span is corrected by those around it, and the pretrained encoder is asked what
     spans mean. Across domains it has the lower layers of the encoder alone, and all of them are
     fine-tuned; on Few-NERD it reads the letter case of words, its decision weighs what single words
-    are taken for, and it is also scored knowing the names of the types, or that they are even in a
-    query set. On INTER it learns boundaries from those training sentences alone that leave no
-    entity unlabelled, and is the mean of four trainings, on the episodes of each column. For five
-    shots across domains it learns from the one-shot episodes of its training domains, too.
+    are taken for, and it learns boundaries from those training sentences of INTER alone that leave
+    no entity unlabelled; there it is also scored knowing the names of the types, or that they are
+    even in a query set.
     """
     cell = spanproto_cell(column, seed, *also)
     protocol = COLUMNS[column].protocol
@@ -156,19 +154,9 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
         adapted = scorings[-1]
         scorings += [told_names(adapted, "words-named"), told_even(adapted, "words-even")]
     words = cell.retrained("words", model, {}, scorings)
-    if column in CROSSDOMAIN_5:
-        train = [COLUMNS[name].data["train"] for name in (f"{column.removesuffix('5')}1", column)]
-        return words.retrained("words", {}, {}, scorings, {"train": [*train[0], *train[1]]})
-    if column in INTER:
-        told = words.retrained("words", _OF_COMPLETE, {}, scorings, {"doubtful": [INTER_PARTLY]})
-        return replace(told, averaged=on_episodes_of(INTER, seed, 1))
-    return words
-
-
-def trained_plainly(cell: Cell) -> Cell:
-    """The same trained once, on the column's own episodes alone, as most choices were judged."""
-    data = {name: value for name, value in cell.run.get("data", {}).items() if name != "train"}
-    return replace(cell, run={**cell.run, "data": data}, averaged=())
+    if column not in INTER:
+        return words
+    return words.retrained("words", _OF_COMPLETE, {}, scorings, {"doubtful": [INTER_PARTLY]})
 
 
 def with_words(scoring: Scoring, name: str) -> Scoring:

@@ -14,14 +14,7 @@ from spanproto.experiments.averages import Changes, on_episodes_of
 from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import (
-    INTER,
-    OF_ALL,
-    SEEDS,
-    trained_plainly,
-    with_pairs,
-    words_cell,
-)
+from spanproto.experiments.systems import INTER, OF_ALL, SEEDS, with_pairs, words_cell
 
 TRIED_ON = "inter-5w1"
 TRIED_WITH = SEEDS[:2]
@@ -95,7 +88,7 @@ def training_cells() -> list[OwnCell]:
     cells = []
     for name, training in TRAININGS.items():
         for seed in TRIED_WITH:
-            words = trained_plainly(words_cell(TRIED_ON, seed))
+            words = words_cell(TRIED_ON, seed)
             scoring = replace(words.scoring("words-fitted"), name=name)
             first = words.retrained(name, OF_ALL, {}, [scoring])
             scorings = [scoring]
