@@ -72,11 +72,11 @@ words is read, which the encoder's tokenizer hides from all others. On INTER it 
 the others (‡, below).
 {reference_gains(scores)}
 Some test episodes had been scored before, under settings [given up](#given-up) for what did better
-on validation data or, of the names that L-TapNet+CDT reads, for what its authors do. (On INTER it
-was measured with names as they stand; of these `location-GPE` alone would be another.) The cells
-come from several commits, between which batches were packed in another way. How far apart F1 on the
-OntoNotes episodes is when the same training is run again with the same seed, once or twice, in
-points: {repeats(scores)}.
+on validation data or, of the names that L-TapNet+CDT reads, for what its authors do. (How long it
+trains on INTER with one shot was judged with names as they stand; `location-GPE` alone would be
+another.) The cells come from several commits, between which batches were packed in another way. How
+far apart F1 on the OntoNotes episodes is when the same training is run again with the same seed,
+once or twice, in points: {repeats(scores)}.
 Fitted decisions cut where F1 was best on their validation episodes; those with words, measured
 last, at the mean of all thresholds that are about as good, as the code does now, which is steadier.
 
