@@ -4,7 +4,6 @@ Each score is a file of its own, written when it is known, so that a table that 
 where it stood. Cells run side by side in processes: training small batches leaves a GPU idle.
 """
 
-import gc
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from spanproto.data.files import atomic_writer
 from spanproto.experiments.averages import Changes
 from spanproto.experiments.columns import Column, column_named
+from spanproto.experiments.patience import free_memory
 from spanproto.experiments.scoring import Scoring, Trial, score, together
 from spanproto.experiments.setups import refuse_other_setup
 from spanproto.experiments.trained import forget, train_cell
@@ -123,7 +123,7 @@ def run_cell(grid: Grid, cell: Cell) -> None:
 
     trained = method_named(cell.run.get("method", "spanproto")).trains_on is not None
     source = str(train_cell(grid, cell) if trained else grid.encoder)
-    _free_memory()
+    free_memory()
     for one in cell.by_column():
         column = column_named(one.column)
         episodes = column.test_episodes(grid.data, grid.limit)
@@ -131,20 +131,11 @@ def run_cell(grid: Grid, cell: Cell) -> None:
             try:
                 contents = _score(grid, one, column, source, scorings, episodes)
             finally:
-                _free_memory()
+                free_memory()
             for scoring, content in zip(scorings, contents, strict=True):
                 with atomic_writer(grid.file(one, scoring)) as stream:
                     stream.write(json.dumps(content, indent=2) + "\n")
     forget(grid, cell)
-
-
-def _free_memory() -> None:
-    """Give what is no longer used of the GPU's memory back to the cells that run beside this."""
-    import torch
-
-    if torch.cuda.is_available():
-        gc.collect()
-        torch.cuda.empty_cache()
 
 
 def _training_episodes(grid: Grid, column: Column, seed: int, count: int) -> "list[Episode]":

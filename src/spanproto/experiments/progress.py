@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from spanproto.experiments.cells import Cell, Grid, run_cell
 from spanproto.experiments.columns import column_named
+from spanproto.experiments.patience import with_patience
 from spanproto.experiments.setups import require_inputs
 from spanproto.experiments.trained import Run, forget_shared, shared_runs, train_run
 from spanproto.experiments.workers import Done, finished, side_by_side
@@ -38,8 +39,9 @@ def trained_together(runs: Mapping[str, Run], workers: int) -> Iterator[None]:
 
     If one fails, the others are done, and no cell is begun; where they stand they go on next time.
     """
+    patient = partial(with_patience, partial(_train_one_of, runs))
     with tqdm(total=len(runs), desc="trainings", disable=None if runs else True) as bar:
-        for _ in finished(side_by_side(partial(_train_one_of, runs), runs, workers)):
+        for _ in finished(side_by_side(patient, runs, workers)):
             bar.update()
     yield
     forget_shared(runs)
@@ -64,10 +66,11 @@ def run_with_bar(
     cell_of: Callable[[Item], Cell],
 ) -> None:
     """Work on all items, each of which runs a cell, with a bar that moves while they run."""
+    patient = partial(with_patience, work)
     with tqdm(bar_format=_LAYOUT, dynamic_ncols=True, disable=None if items else True) as bar:
         watch = Watch(grid, {str(item): cell_of(item) for item in items}, bar)
         with _every_second(watch.refresh, unless=bool(bar.disable)):
-            for _ in finished(watch.ended(side_by_side(work, watch.begun(items), workers))):
+            for _ in finished(watch.ended(side_by_side(patient, watch.begun(items), workers))):
                 watch.refresh()
 
 
