@@ -278,7 +278,7 @@ def test_other_settings_stand_below_those_of_the_tables(trainings, scores: Score
     assert rows[own][1] == ["15.6", "", "not run yet"]
     assert rows[own + 1] == ("L-TapNet+CDT, sentences encoded by themselves", ["13.4", "", "30.0"])
     assert rows[own + 2][1] == ["not run yet", "", "not run yet"]
-    assert dict(rows)["StructShot, with these weights"] == ["not run yet", "43.6", ""]
+    assert dict(rows)["StructShot, trained by the nearest words as NNShot"] == ["not run yet", "43.6", ""]
     assert len([title for title in titles if title.endswith("classifier, as in the tables")]) == 1
 
 

@@ -49,7 +49,7 @@ def test_one_thing_is_changed_at_a_time() -> None:
     }
     assert differences == {
         "protobert-tables": {},
-        "nnshot-own-loss": {"method": "nnshot"},
+        "nnshot-own-loss": {"method": "nnshot", "loss": "nearest"},
         "protobert-half-data": {"train_share": 0.5},
         "container-half-data": {"train_share": 0.5},
         "esd-half-data": {"train_share": 0.5},

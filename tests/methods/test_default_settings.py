@@ -26,8 +26,10 @@ PAIRED_TRAINING = {
 }
 SETTINGS = {
     "protobert": Settings(PROTOTYPES, PROTOTYPE_TRAINING, {}),
-    "nnshot": Settings(PROTOTYPES, PROTOTYPE_TRAINING, {}),
-    "structshot": Settings({**PROTOTYPES, "temperature": 0.32}, PROTOTYPE_TRAINING, {}),
+    "nnshot": Settings({**PROTOTYPES, "loss": "prototypes"}, PROTOTYPE_TRAINING, {}),
+    "structshot": Settings(
+        {**PROTOTYPES, "loss": "prototypes", "temperature": 0.32}, PROTOTYPE_TRAINING, {}
+    ),
     "container": Settings(
         {"size": 128, "dropout": 0.1, "temperature": 0.01},
         {

@@ -52,8 +52,9 @@ VARIANTS: dict[str, Variant] = {
     "nnshot-own-loss": Variant(
         "protobert",
         "NNShot, trained by the nearest words, too",
+        {"loss": "nearest"},
         method="nnshot",
-        also={"structshot": "StructShot, with these weights"},
+        also={"structshot": "StructShot, trained by the nearest words as NNShot"},
     ),
     "protobert-half-data": Variant(
         "protobert",

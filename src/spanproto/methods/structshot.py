@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from spanproto.config import require
-from spanproto.methods.nnshot import NNShot
+from spanproto.methods.nnshot import NNShot, NNShotConfig
 from spanproto.methods.parts.decoding import best_sequences
 from spanproto.methods.parts.tagged import TaggedBatch
-from spanproto.methods.protobert import ProtoBertConfig
 
 
 @dataclass(frozen=True)
-class StructShotConfig(ProtoBertConfig):
-    """How words are embedded and their tags decoded."""
+class StructShotConfig(NNShotConfig):
+    """How words are embedded, how that is learned, and how tags are decoded."""
 
     temperature: float = 0.32  # that transition probabilities are raised to
 
