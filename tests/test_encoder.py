@@ -121,9 +121,11 @@ def test_the_first_layers_can_stand_alone(tiny_encoder: Path, tmp_path: Path) ->
     words = [synthetic.corpus(size=1)[0].words]
     whole = Encoder.from_pretrained(EncoderConfig(name=str(tiny_encoder))).eval()
     first = Encoder.from_pretrained(EncoderConfig(name=str(tiny_encoder), layers=1)).eval()
-    assert (len(whole._layers()), len(first._layers())) == (2, 1)
+    assert (len(whole.layers()), len(first.layers())) == (2, 1)
     seen: list[torch.Tensor] = []
-    whole._layers()[0].register_forward_hook(lambda _m, _a, output: seen.append(output))
+    next(iter(whole.layers().values())).register_forward_hook(
+        lambda _m, _a, output: seen.append(output)
+    )
     with torch.no_grad():
         whole.run(whole.words.batch(words))
         alone = first.run(first.words.batch(words))
@@ -136,7 +138,7 @@ def test_the_first_layers_can_stand_alone(tiny_encoder: Path, tmp_path: Path) ->
         assert torch.equal(again.run(again.words.batch(words)), alone)
 
     more = Encoder.from_pretrained(EncoderConfig(name=str(tiny_encoder), layers=3))
-    assert len(more._layers()) == 2
+    assert len(more.layers()) == 2
 
 
 def test_dropout_is_as_configured(tiny_encoder: Path) -> None:

@@ -174,7 +174,10 @@ class Encoder(nn.Module):
             states.append(_at(batch.first, output if isinstance(output, Tensor) else output[0]))
 
         # The transformer's own record of its layers misses those that answer from memory.
-        hooks = [layer.register_forward_hook(keep) for layer in self._layers()[-layers:]]
+        own = list(self.layers().values())
+        if not own:
+            raise ConfigError("this encoder's layers cannot be told apart; use its last one alone")
+        hooks = [layer.register_forward_hook(keep) for layer in own[-layers:]]
         try:
             self.run(batch)
         finally:
@@ -200,12 +203,12 @@ class Encoder(nn.Module):
         hidden: Tensor = output.last_hidden_state
         return hidden
 
-    def _layers(self) -> list[nn.Module]:
-        """The transformer's layers, from the first to the last."""
-        for module in self.transformer.modules():
+    def layers(self) -> dict[str, nn.Module]:
+        """The transformer's layers by name, the first first; none if they cannot be told apart."""
+        for name, module in self.named_modules():
             if isinstance(module, nn.ModuleList) and len(module) == self._layer_count:
-                return list(module)
-        raise ConfigError("this encoder's layers cannot be told apart; use its last one alone")
+                return {f"{name}.{number}": layer for number, layer in module.named_children()}
+        return {}
 
     def _ready_mask(self, window: Tensor) -> Tensor:
         """Who sees whom in the rows: sub-tokens those of their own window."""

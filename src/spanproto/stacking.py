@@ -8,7 +8,6 @@ What is not tuned is shared with the model that was stacked.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
@@ -19,6 +18,7 @@ from torch import Tensor, nn
 
 from spanproto.config import require
 from spanproto.encoder import TAKES_READY_MASK, Encoder
+from spanproto.errors import ConfigError
 
 if TYPE_CHECKING:
     from spanproto.methods.base import Method
@@ -33,7 +33,7 @@ class TuningConfig:
     """Which weights an episode has of its own. Embeddings and convolutions are always shared."""
 
     tune: Literal["all", "top", "low-rank", "heads"] = "all"
-    top_layers: int = 4  # with "top": the encoder's last layers
+    top_layers: int = 4  # with "top": the encoder's last layers, all if it has no more
     rank: int = 16  # with "low-rank": of the adapters on every linear layer of the encoder
 
     def __post_init__(self) -> None:
@@ -110,27 +110,43 @@ def encoder_prefixes(model: nn.Module) -> tuple[str, ...]:
 
 def stack(model: Model, copies: int, tuning: TuningConfig) -> Model:
     """The model with `copies` sets of the weights that are tuned; the given one stays as it is."""
-    encoders = encoder_prefixes(model)
-    numbers = [_layer_number(name) for name, _ in model.named_modules()]
-    first_tuned = 0
-    if tuning.tune == "top":
-        first_tuned = 1 + max(n for n in numbers if n is not None) - tuning.top_layers
+    encoders, tuned = encoder_prefixes(model), _tuned_layers(model, tuning)
 
     def change(name: str, module: nn.Module) -> nn.Module | None:
-        number, in_encoder = _layer_number(name), name.startswith(encoders)
-        if in_encoder and (number is None or number < first_tuned or tuning.tune == "heads"):
+        in_encoder = name.startswith(encoders)
+        if in_encoder and not name.startswith(tuned):
             return None
+        narrow = in_encoder and tuning.tune == "low-rank"
         if isinstance(module, nn.Linear):
-            if in_encoder and tuning.tune == "low-rank":
+            if narrow:
                 return LowRankLinear(module, copies, tuning.rank)
             return StackedLinear(module, copies)
-        if isinstance(module, nn.LayerNorm) and tuning.tune != "low-rank":
+        if isinstance(module, nn.LayerNorm) and not narrow:
             return StackedLayerNorm(module, copies)
         return None
 
     stacked = cast(Model, _rebuilt(model, "", change))
     stacked.stacked = copies > 1
     return stacked
+
+
+def _tuned_layers(model: nn.Module, tuning: TuningConfig) -> tuple[str, ...]:
+    """How the names begin of what belongs to those layers of encoders that are tuned."""
+    if tuning.tune == "heads":
+        return ()
+    last = tuning.top_layers if tuning.tune == "top" else 0  # 0: all
+    found = []
+    for name, encoder in model.named_modules():
+        if isinstance(encoder, Encoder):
+            layers = encoder.layers()
+            parts = (part for layer in layers.values() for part in layer.modules())
+            if not any(isinstance(part, nn.Linear) for part in parts):
+                raise ConfigError(
+                    f"encoder {encoder.config.name!r}: it has no layers that can be told apart and "
+                    "tuned; fine-tune the heads alone (tuning.tune=heads), or nothing"
+                )
+            found += [f"{name}.{layer}." for layer in list(layers)[-last:]]
+    return tuple(found)
 
 
 def unstacked(model: Model) -> Model:
@@ -196,9 +212,3 @@ def _kept(tensor: Tensor) -> nn.Parameter:
 def _repeated(tensor: Tensor, copies: int) -> nn.Parameter:
     shape = (copies, *(-1 for _ in tensor.shape))
     return nn.Parameter(tensor.detach().expand(*shape).clone(memory_format=torch.contiguous_format))
-
-
-def _layer_number(name: str) -> int | None:
-    """The number of the encoder layer that a module belongs to."""
-    found = re.search(r"\.layers?\.(\d+)(\.|$)", name)
-    return int(found[1]) if found else None
