@@ -91,6 +91,20 @@ def test_a_stack_of_one_becomes_a_plain_model(tiny_model: SpanProto, tuning) -> 
     assert support_loss(again, episode) != support_loss(plain, episode)
 
 
+def test_layer_norms_of_a_head_are_tuned_where_the_encoder_is_narrowly(
+    tiny_model: SpanProto,
+) -> None:
+    tiny_model.classifier.add_module("norm", torch.nn.LayerNorm(32))
+    stacked = stack(tiny_model, 2, TuningConfig("low-rank", rank=4))
+    norms = {
+        name: parameter.requires_grad
+        for name, parameter in stacked.named_parameters()
+        if "norm." in name.lower() and name.endswith(".weight")
+    }
+    assert len(norms) > 1
+    assert {name for name, tuned in norms.items() if tuned} == {"classifier.norm.weight"}
+
+
 @pytest.mark.parametrize("tuning", TUNINGS, ids=lambda tuning: tuning.tune)
 def test_the_loss_on_the_support_set_falls(tiny_model: SpanProto, tuning) -> None:
     episode = synthetic.episode(4)
@@ -168,14 +182,18 @@ def test_folds_hold_out_sentences_whose_types_the_rest_has() -> None:
     assert held_out_folds(single, most=8) == []
 
 
+def two_types() -> Episode:
+    rng = random.Random(0)
+    support = tuple(synthetic.sentence(rng, synthetic.TYPES[:2]) for _ in range(5))
+    return Episode(tuple(synthetic.TYPES[:2]), support, ())
+
+
 def test_early_stopping_takes_the_steps_at_which_held_out_sentences_are_found_best(
     tiny_model: SpanProto, monkeypatch
 ) -> None:
     scores = iter([10.0, 40.0, 40.0, 20.0])
     monkeypatch.setattr("spanproto.adaptation.pooled_f1", lambda *_: next(scores))
-    rng = random.Random(0)
-    support = tuple(synthetic.sentence(rng, synthetic.TYPES[:2]) for _ in range(5))
-    episode = Episode(tuple(synthetic.TYPES[:2]), support, ())
+    episode = two_types()
     config = quick(steps=8, check_every=2, early_stopping=True)
     assert choose_steps(tiny_model, episode, config) == 6
 
@@ -190,6 +208,49 @@ def test_early_stopping_takes_the_steps_at_which_held_out_sentences_are_found_be
     adapt(tiny_model, [episode], config, keep)
     name = "extractor.head.query.weight"
     assert torch.equal(dict(stopped.named_parameters())[name], seen[5][name])
+
+
+class Clock:
+    """Time that passes by so many seconds a step, at its beginning; in place of `time`."""
+
+    def __init__(self, model: SpanProto, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+        self.now = 0.0
+        supported = type(model).support_loss
+
+        def slow(*arguments: object) -> torch.Tensor:
+            self.now += seconds
+            return supported(*arguments)
+
+        monkeypatch.setattr(type(model), "support_loss", slow)
+        monkeypatch.setattr("spanproto.adaptation.time", self)
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_held_out_sentences_take_half_of_the_time(
+    tiny_model: SpanProto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(tiny_model, monkeypatch, seconds=1.0)
+    looked: list[float] = []
+
+    def score(*_: object) -> float:
+        looked.append(clock.now)
+        return 10.0
+
+    monkeypatch.setattr("spanproto.adaptation.pooled_f1", score)
+    config = quick(steps=100, check_every=3, early_stopping=True, seconds=19.8)
+    adapt_to_one(tiny_model, two_types(), config)
+    assert looked == [3.0, 6.0, 9.0, 10.0]
+    assert clock.now == 20.0  # the step that was begun is done
+
+
+def test_a_time_that_ends_before_the_first_look_still_tells(
+    tiny_model: SpanProto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(tiny_model, monkeypatch, seconds=1.0)
+    config = quick(steps=100, check_every=50, early_stopping=True, seconds=3.8)
+    assert choose_steps(tiny_model, two_types(), config) == 4
 
 
 def test_a_support_set_that_cannot_tell_takes_all_steps(tiny_model: SpanProto) -> None:

@@ -57,7 +57,14 @@ class AdaptationConfig:
     tokens_at_once: int = 12_000  # sub-tokens of support sentences in a batch
 
     def __post_init__(self) -> None:
-        for name in ("steps", "check_every", "folds", "sentences_per_step", "episodes_at_once"):
+        for name in (
+            "steps",
+            "check_every",
+            "folds",
+            "sentences_per_step",
+            "episodes_at_once",
+            "tokens_at_once",
+        ):
             require(getattr(self, name) > 0, f"adaptation.{name} must be positive")
         require(self.learning_rate > 0, "adaptation.learning_rate must be positive")
         require(0 <= self.negatives <= 1, "adaptation.negatives is a share, between 0 and 1")
@@ -147,7 +154,11 @@ def random_part(episode: Episode, most: int, rng: random.Random) -> Episode:
 
 
 def adapt_to_one(model: Model, episode: Episode, config: AdaptationConfig) -> Model:
-    """A copy of the model fine-tuned to one support set, for as long as the settings ask."""
+    """A copy of the model fine-tuned to one support set, for as long as the settings ask.
+
+    Where the time is limited, the search for a number of steps gets half of it, and the copy that
+    predicts what is left.
+    """
     from spanproto.methods.base import Method  # which is built on this module
 
     if not config.early_stopping:
@@ -157,7 +168,13 @@ def adapt_to_one(model: Model, episode: Episode, config: AdaptationConfig) -> Mo
         f"{model.title()} ends its fine-tuning by a rule of its own; set "
         "adaptation.early_stopping=false",
     )
-    steps = choose_steps(model, episode, config)
+    if config.seconds is None:
+        steps = choose_steps(model, episode, config)
+    else:
+        began = time.monotonic()
+        steps = choose_steps(model, episode, replace(config, seconds=config.seconds / 2))
+        left = config.seconds - (time.monotonic() - began)
+        config = replace(config, seconds=max(0.0, left))
     return adapt(model, [episode], config, lambda step, _: step < steps)
 
 
@@ -166,25 +183,35 @@ def choose_steps(model: Method, episode: Episode, config: AdaptationConfig) -> i
 
     Each sentence with an entity is held out in turn, copies learn from the rest side by side, and
     the number of steps at which their pooled F1 on the held-out sentences is best is taken (the
-    largest of several). A support set in which no held-out entity has its type among the rest
-    cannot tell, and all steps are done.
+    largest of several). They are looked at every so many steps, and after the last one, be it the
+    last that there was time for. A support set in which no held-out entity has its type among the
+    rest cannot tell, and all steps are done.
     """
     folds = held_out_folds(episode, config.folds)
     if not folds:
         return config.steps
     if not can_stack(model):
-        raise ConfigError("early stopping is not available for this encoder; set a number of steps")
-    best_f1, best_steps = -1.0, config.steps
+        raise ConfigError(
+            "early stopping is not available for this encoder; set adaptation.early_stopping=false"
+        )
+    best_f1, best_steps, done = -1.0, config.steps, 0
 
-    def look(step: int, adapted: Method) -> bool:
+    def look(adapted: Method) -> None:
         nonlocal best_f1, best_steps
-        if step % config.check_every == 0 or step == config.steps:
-            f1 = pooled_f1(folds, adapted.predict(folds))
-            if f1 >= best_f1:
-                best_f1, best_steps = f1, step
+        f1 = pooled_f1(folds, adapted.predict(folds))
+        if f1 >= best_f1:
+            best_f1, best_steps = f1, done
+
+    def after_step(step: int, adapted: Method) -> bool:
+        nonlocal done
+        done = step
+        if step % config.check_every == 0:
+            look(adapted)
         return True
 
-    adapt(model, folds, config, look)
+    last = adapt(model, folds, config, after_step)
+    if done % config.check_every:
+        look(last)
     return best_steps
 
 
