@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from system_figures import BENCHMARKS, SYSTEMS
 from system_trainings import shown_rate
 
+from spanproto.experiments.variants import VARIANTS
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import NOT_RUN, Table
 from spanproto.paper.scores import F1, Scores
@@ -23,6 +24,11 @@ FORMS = {  # of SpanProto with words
     "f265e0a": "with doubts of its own",
     "6843406": "boundaries learned from all",
 }
+RENAMED = {  # what variants were called when names stood as they are in the tables' settings
+    "l-tapnet-cdt-written": "l-tapnet-cdt-tables",
+    "l-tapnet-cdt-tables": "l-tapnet-cdt-as-they-stand",
+}
+REPEATED_ON = ("news-1", "ontonotes-1")  # whose validation episodes variants were scored on twice
 
 
 class GivenUp(NamedTuple):
@@ -49,6 +55,26 @@ def given_up_table(scores: Scores) -> Table:
         for (scoring, setting), found in sorted(rows.items(), key=_order)
     ]
     return Table(("", *map(column_title, COLUMNS)), shown)
+
+
+def repeated_table(scores: Scores) -> Table:
+    """Each variant that was scored on validation episodes twice in a row: F1 then → now."""
+    rows: dict[str, dict[str, str]] = defaultdict(dict)
+    for column in REPEATED_ON:
+        folder = f"{column}-valid"
+        for path in sorted((scores.results / FOLDER / folder).glob("*.json")):
+            then, seed, _ = path.name.removesuffix(".json").rsplit(".", 2)
+            name = RENAMED.get(then, then)
+            now = scores.results / "schedules" / folder / f"{name}.{seed}.json"
+            if name in VARIANTS and now.exists():
+                both = (scores.load(one)["micro"]["f1"] for one in (path, now))
+                rows[name][column] = " → ".join(f"{f1:.1f}" for f1 in both)
+    shown = [
+        (variant.title, [rows[name].get(column, "") for column in REPEATED_ON])
+        for name, variant in VARIANTS.items()
+        if name in rows
+    ]
+    return Table(("", *(f"as for {column_title(column)}" for column in REPEATED_ON)), shown)
 
 
 def _order(row: tuple[tuple[str, str], Any]) -> tuple[int, str]:

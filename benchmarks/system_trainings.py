@@ -1,5 +1,6 @@
 """How every system was trained and fine-tuned, and what else was tried on validation data."""
 
+import math
 from statistics import fmean
 from typing import Any
 
@@ -22,7 +23,7 @@ from spanproto.experiments.variants import VARIANTS, VARIED_ON, scored_titles
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method
 from spanproto.paper.comparison import column_title
-from spanproto.paper.page import NOT_RUN, Table
+from spanproto.paper.page import NOT_RUN, Table, signed
 from spanproto.paper.scores import F1, Scores, standard_error
 
 TITLES = {name: entry.title for name, entry in METHODS.items()}
@@ -73,8 +74,8 @@ def length_table(scores: Scores) -> Table:
     return Table(("", *(f"{tried}, {column_title(column)}" for column in SCHEDULED_ON)), rows)
 
 
-def flat_by_half(scores: Scores) -> str:
-    """How far half and whole tell whether a training too long to be doubled is flat, if known."""
+def gained_on_half(scores: Scores) -> str:
+    """What trainings too long to be doubled gain on half of their length, and how sure that is."""
     known = []
     for name, column in TOO_LONG:
         steps = _steps(scores, column, name)
@@ -86,16 +87,16 @@ def flat_by_half(scores: Scores) -> str:
         ]
         if judged and len(judged) == len(tried):
             f1 = [one["micro"]["f1"] for one in judged]
-            errors = [standard_error(one) for one in judged]
-            rise = "it rises" if f1[-1] - f1[0] > sum(errors) else "it does not rise"
-            known.append(
-                f"{TITLES[name]} on {column_title(column)}: "
-                f"{' → '.join(f'{one:.1f}' for one in f1)},\nwith standard errors of "
-                f"{' and '.join(f'{one:.1f}' for one in errors)}, {rise} by more than their sum"
-            )
+            error = math.hypot(*map(standard_error, judged))
+            gained = f"{signed(f1[-1] - f1[0], 1)} ± {error:.1f}"
+            known.append(f"{TITLES[name]} on {column_title(column)} {gained}")
     if not known:
         return ""
-    return "A dash: not run; half → whole is all there is to go by.\n" + ";\n".join(known) + "."
+    return (
+        "A dash: not run, so it is not shown that more would not help there. What the whole gains "
+        f"on\nhalf is all there is to go by: {', '.join(known)}.\n(± is the standard error of a "
+        "difference on other episodes each; these are the same, so it is less.)"
+    )
 
 
 def variant_table(scores: Scores) -> Table:
