@@ -68,6 +68,11 @@ def test_what_began_otherwise_is_not_averaged(runs: list[Path], tmp_path: Path) 
     save_model(model, tmp_path / "other")
     with pytest.raises(CheckpointError, match="another method or other settings"):
         averaged([runs[0], tmp_path / "other"])
+    unknown = load_model(runs[0])
+    unknown.origin = {}
+    save_model(unknown, tmp_path / "unknown")
+    with pytest.raises(CheckpointError, match="unknown: no seed is recorded"):
+        averaged([tmp_path / "unknown"] * 2)
 
 
 def test_the_command_writes_a_model_that_predicts(runs: list[Path], tmp_path: Path) -> None:

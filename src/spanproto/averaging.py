@@ -1,8 +1,9 @@
 """One model of several: the mean of the weights of trainings that began alike.
 
-Trainings that begin with the same weights, and see the data in another order each, end near enough
-to each other for the mean of their weights to be a model, too, and often a better one than any of
-them (Wortsman et al., ICML 2022). It costs as many trainings, and no more than one in use.
+Trainings that begin with the same weights, and see other data each or the same in another order,
+end near enough to each other for the mean of their weights to be a model, too, and often a better
+one than any of them (Wortsman et al., ICML 2022). It costs as many trainings, and no more than one
+in use.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ def averaged(folders: Sequence[Path]) -> Method:
     """The model whose weights are the means of those in the folders.
 
     They must be trainings of the same method with the same settings and seed, and so have begun
-    with the same weights; `training.order_seed` is what they differ in.
+    with the same weights; what they differ in is their data, or `training.order_seed`.
     """
     if len(folders) < 2:
         raise CheckpointError(f"{len(folders)} model(s) to average; name two or more")
@@ -29,13 +30,18 @@ def averaged(folders: Sequence[Path]) -> Method:
         if (model.name, model.config) != (first.name, first.config):
             raise CheckpointError(
                 f"{folder}: another method or other settings than {folders[0]}; average trainings "
-                "that differ in training.order_seed alone"
+                "that differ in their data or in training.order_seed alone"
+            )
+        if _seed(model) is None:
+            raise CheckpointError(
+                f"{folder}: no seed is recorded, so nothing says with which weights it began; "
+                "average models that `spanproto train` has written"
             )
         if _seed(model) != _seed(first):
             raise CheckpointError(
                 f"{folder}: trained with seed {_seed(model)}, and {folders[0]} with "
-                f"{_seed(first)}, so they began with other weights; vary training.order_seed "
-                "instead"
+                f"{_seed(first)}, so they began with other weights; train with one seed, and vary "
+                "the data or training.order_seed"
             )
     states = [model.state_dict() for model in models]
     first.load_state_dict(

@@ -9,7 +9,9 @@ import typer
 def average(
     models: Annotated[
         list[Path],
-        typer.Argument(help="Model directories of trainings that differ in their order_seed."),
+        typer.Argument(
+            help="Model directories of trainings that differ in their data or order_seed."
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The directory to write.")],
 ) -> None:
