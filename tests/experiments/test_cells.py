@@ -26,6 +26,7 @@ from spanproto.experiments.systems import (
     trained_alike,
     words_cell,
 )
+from spanproto.experiments.trained import forget, train_cell
 from spanproto.methods import METHODS, method_named
 from spanproto.training.settings import RunConfig
 
@@ -91,6 +92,18 @@ def test_a_cell_may_be_of_several_trainings_averaged(grid: Grid, cell: Cell) -> 
     for fewer in (cell.averaged, in_orders(12, 3)):
         with pytest.raises(ConfigError, match="the mean of trainings that change"):
             grid.wants(replace(several, averaged=fewer))
+
+
+def test_tables_whose_folders_are_called_alike_leave_each_other_their_means(
+    grid: Grid, cell: Cell
+) -> None:
+    several = replace(cell, averaged=in_orders(12, 2))
+    twin = replace(grid, output=grid.output.parent / "other" / grid.output.name)
+    model = train_cell(grid, several)
+    forget(twin, several)
+    assert model.exists()
+    forget(grid, several)
+    assert not model.exists()
 
 
 def test_trainings_that_are_averaged_are_done_once_for_all_columns(

@@ -36,11 +36,16 @@ def _run(grid: "Grid", cell: "Cell", changes: Changes) -> Run:
     }
     data = {"root": str(grid.data), **cell.data, **changes.get("data", {})}
     content = {**cell.run, "model": model, "data": data, "training": training}
-    known = json.dumps([content, str(grid.output.resolve())], sort_keys=True, default=list)
-    key = hashlib.sha256(known.encode()).hexdigest()[:8]
+    key = _key([content, str(grid.output.resolve())])
     place = cell.system if cell.averaged else f"{cell.system}.{cell.column}"
     training |= {"output": str(_folder(grid) / f"{place}.{cell.seed}.{key}"), "device": grid.device}
     return content
+
+
+def _key(content: Any) -> str:
+    """What tells a folder from those of the same name that are for something else."""
+    known = json.dumps(content, sort_keys=True, default=list)
+    return hashlib.sha256(known.encode()).hexdigest()[:8]
 
 
 def _folder(grid: "Grid") -> Path:
@@ -79,7 +84,9 @@ def train_cell(grid: "Grid", cell: "Cell") -> Path:
 
 
 def _mean_folder(grid: "Grid", cell: "Cell") -> Path:
-    return _folder(grid) / f"{cell.system}.{cell.column}.{cell.seed}.averaged"
+    """Where the mean of a cell's trainings is: another place than that of any others' mean."""
+    key = _key([run["training"]["output"] for run in runs_of(grid, cell)])
+    return _folder(grid) / f"{cell.system}.{cell.column}.{cell.seed}.{key}.averaged"
 
 
 def forget(grid: "Grid", cell: "Cell") -> None:
