@@ -11,10 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
+from tqdm import tqdm
 
+from spanproto import bars
 from spanproto.batch import TensorBatch
 from spanproto.config import require
 from spanproto.data.episodes import require_support
@@ -279,17 +281,27 @@ def ask_adapted(
     """What the model says of each episode once it is adapted to its support set, in order.
 
     Episodes with sentences of similar length are adapted side by side, so all of them are done
-    before the first answer comes out.
+    before the first answer comes out; on a terminal a progress bar moves meanwhile.
     """
     require_support(episodes)  # before any is adapted
     answers: dict[int, Answer] = {}
-    for numbers in _groups(model, episodes, config):
-        group = [episodes[number] for number in numbers]
-        alone = len(group) == 1
-        adapted = adapt_to_one(model, group[0], config) if alone else model.adapted(group, config)
-        answers.update(zip(numbers, ask(adapted, group), strict=True))
-        del adapted
+    with _bar(len(episodes)) as bar:
+        for numbers in _groups(model, episodes, config):
+            group = [episodes[number] for number in numbers]
+            alone = len(group) == 1
+            adapted = (
+                adapt_to_one(model, group[0], config) if alone else model.adapted(group, config)
+            )
+            answers.update(zip(numbers, ask(adapted, group), strict=True))
+            del adapted
+            bar.update(len(group))
     return (answers[number] for number in range(len(episodes)))
+
+
+def _bar(episodes: int) -> tqdm[Any]:
+    """How many of the episodes are adapted to, and asked."""
+    hidden = bars.hidden()
+    return tqdm(total=episodes, unit="episode", desc="adapt", leave=False, disable=hidden)
 
 
 def _groups(
