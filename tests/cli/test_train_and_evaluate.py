@@ -96,6 +96,21 @@ def test_the_decision_is_fitted_on_request(folder: Path) -> None:
     assert "none.json: no such file" in line
 
 
+def test_the_evidence_of_a_decision_is_named(folder: Path) -> None:
+    fitting = ("--fit-decision", folder / "test.json", "--json")
+    plain = json.loads(evaluate(folder, *fitting).stdout)
+    assert plain["evidence"] == ["boundary", "type", "distance", "before", "length"]
+    few = json.loads(evaluate(folder, *fitting, "--evidence", "boundary, type").stdout)
+    assert few["evidence"] == ["boundary", "type"]
+    decision = few["model"]["config"]["decision"]
+    assert decision["distance_weight"] == decision["length_weight"] == 0
+    line = refused(evaluate(folder, *fitting, "--evidence", "boundary,typ"))
+    assert "there is no evidence 'typ'; did you mean 'type'?" in line
+    line = refused(evaluate(folder, *fitting, "--evidence", "boundary,meaning"))
+    assert "let the model ask it (--meaning ENCODER)" in line
+    assert "give --fit-decision with it" in refused(evaluate(folder, "--evidence", "boundary"))
+
+
 def test_spans_are_centred_on_request(folder: Path) -> None:
     centred = json.loads(evaluate(folder, "--centre-on", folder / "test.json", "--json").stdout)
     assert centred["model"]["config"]["classifier"]["sphere"] == 3.0

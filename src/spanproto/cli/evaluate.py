@@ -3,7 +3,7 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -81,6 +81,13 @@ def evaluate(
             help="Validation episodes: weigh the evidence on a span as suits these, then score."
         ),
     ] = None,
+    evidence: Annotated[
+        str | None,
+        typer.Option(
+            help="What the fitted decision weighs, with commas between: boundary,type,meaning.",
+            show_default="boundary,type,distance,before,length; and meaning, if it is asked",
+        ),
+    ] = None,
     fit_margin: Annotated[
         Path | None,
         typer.Option(
@@ -124,6 +131,10 @@ def evaluate(
         "a fitted decision weighs distances and has no radius r; give --fit-decision or "
         "--fit-margin, not both",
     )
+    require(
+        evidence is None or fit_decision is not None,
+        "--evidence says what a fitted decision weighs; give --fit-decision with it",
+    )
     chosen = read_supported_episodes(episodes, format)[:limit]
     loaded = load_model(model, method, configure or []).to(choose_device(device))
     adapts = adapt or loaded.always_adapts
@@ -136,17 +147,19 @@ def evaluate(
             raise ConfigError(f"{loaded.title()} has no spans to centre; drop --centre-on")
         loaded = centred(loaded, read_supported_episodes(centre_on, format)[:CENTRED_ON])
         files.append(centre_on)
-    evidence = DEFAULT_EVIDENCE
+    weighed: tuple[Any, ...] = DEFAULT_EVIDENCE
     if meaning is not None:
         if not isinstance(loaded, SpanProto):
             raise ConfigError(f"{loaded.title()} weighs no evidence on spans; drop --meaning")
         loaded.ask_meaning(Encoder.from_pretrained(EncoderConfig(name=meaning)))
-        evidence = (*evidence, "meaning")
+        weighed = (*weighed, "meaning")
+    if evidence is not None:
+        weighed = tuple(name.strip() for name in evidence.split(","))
     if fit_decision is not None:
         if not isinstance(loaded, SpanProto):
             raise ConfigError(f"{loaded.title()} has no decision to fit; drop --fit-decision")
         known = read_supported_episodes(fit_decision, format)
-        decide_as_suits(loaded, known, settings, evidence)
+        decide_as_suits(loaded, known, settings, weighed)
         files.append(fit_decision)
     if fit_margin is not None:
         if not isinstance(loaded, SpanProto):
@@ -165,6 +178,7 @@ def evaluate(
         "precision": "bf16" if loaded.bf16 else "fp32",
         "oracle": oracle,
         "meaning": meaning,
+        "evidence": None if fit_decision is None else list(weighed),
         "names": names,
         "even": even,
         **report.to_dict(),
