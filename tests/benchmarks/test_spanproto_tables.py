@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from scripts import ROOT, benchmark_script
 
+from spanproto.errors import DataError
 from spanproto.paper.scores import Scores
 
 
@@ -14,18 +15,60 @@ def tables():
     return benchmark_script("spanproto_tables")
 
 
+def measure(path: Path, f1: float) -> None:
+    """Write what the page reads of a score."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"micro": {"f1": f1}, "span": {"f1": f1 + 20}, "provenance": {}}
+    path.write_text(json.dumps(content), "utf-8")
+
+
 def test_means_and_spreads_are_of_all_seeds_that_were_run(tables, tmp_path: Path) -> None:
-    folder = tmp_path / "crossdomain" / "news-1"
-    folder.mkdir(parents=True)
     for seed, f1 in ((12, 50.0), (87, 54.0)):
-        content = {"micro": {"f1": f1}, "span": {"f1": f1 + 20}, "provenance": {}}
-        (folder / f"words-adapted.{seed}.json").write_text(json.dumps(content), "utf-8")
+        measure(tmp_path / "crossdomain" / "news-1" / f"words-adapted.{seed}.json", f1)
     rows = dict(tables.benchmark_table(Scores(tmp_path), ["news-1", "wiki-1"]).rows)
     assert rows["SpanProto, published"] == ["47.70", "19.92"]
     adapted = "with words, adapted, decision fitted"
     assert rows[adapted] == ["52.00 \N{PLUS-MINUS SIGN} 2.83", "not run yet"]
     assert rows[f"{adapted}, boundaries alone"][0] == "72.00 \N{PLUS-MINUS SIGN} 2.83"
     assert rows["seeds of the adapted one"] == ["2", "0"]
+
+
+def test_what_knows_more_is_marked_beside_what_it_has_without(tables, tmp_path: Path) -> None:
+    columns = ["inter-5w1", "inter-10w1"]
+    measure(tmp_path / "fewnerd" / "inter-5w1" / "words-adapted.12.json", 66.0)
+    measure(tmp_path / "fewnerd" / "inter-5w1" / "spanproto.12.json", 58.0)
+    assert not any("doubts" in title for title, _ in _rows(tables, tmp_path, columns))
+    for seed, f1 in ((12, 64.0), (21, 65.0)):
+        place = tmp_path / "given-up" / "inter-5w1"
+        measure(place / f"words-adapted.{seed}.{tables.OWN_DOUBTS}.json", f1)
+        measure(place / f"words-adapted.{seed}.6843406.json", 1.0)
+    rows = dict(_rows(tables, tmp_path, columns))
+    assert rows["with words, adapted, decision fitted"] == ["66.00 ‡", "not run yet"]
+    assert rows["the paper's algorithm"][0] == "58.00"
+    without = "with words, adapted, decision fitted, with doubts of its own (seeds 12 and 21)"
+    assert rows[without] == ["64.50 \N{PLUS-MINUS SIGN} 0.71", "not run yet"]
+
+
+def test_the_column_that_settings_were_chosen_on_is_marked(tables, tmp_path: Path) -> None:
+    table = tables.benchmark_table(Scores(tmp_path), ["news-1", "ontonotes-1"])
+    assert list(table.heading[1:]) == ["News (CoNLL-03) 1-shot", "OntoNotes 1-shot †"]
+
+
+def test_what_rests_on_scores_that_were_not_kept_is_said(tables, tmp_path: Path) -> None:
+    assert "rests on trials whose scores were not\nkept" in tables.page(tmp_path)
+    for name, f1 in (("final", 53.0), ("final-fewer", 51.0)):
+        measure(tmp_path / "choices" / "news-1-valid" / f"{name}.12.json", f1)
+    assert "costs 2.0 points of validation F1 (53.0 → 51.0" in tables.page(tmp_path)
+
+
+def test_a_folder_without_scores_is_refused(tables, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="nowhere: no scores of SpanProto in it; give the folder"):
+        tables.main(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def _rows(tables, results: Path, columns: list[str]) -> list[tuple[str, list[str]]]:
+    return tables.benchmark_table(Scores(results), columns).rows
 
 
 def test_the_page_is_made_from_the_measured_files(tables) -> None:
