@@ -201,7 +201,8 @@ class SpanProto(Method):
         require(
             first <= steps,
             f"model.objective.extractor_steps={first} must lie between 0 and "
-            f"training.steps={steps}",
+            f"training.steps={steps}: set it to {steps} or less, or to 0 to train both stages "
+            "from the start",
         )
 
     def prepare(

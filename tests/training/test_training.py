@@ -257,7 +257,7 @@ def test_the_rate_rises_then_falls_to_nothing() -> None:
 
 
 def test_a_run_that_would_never_train_the_classifier_is_refused(run: RunConfig) -> None:
-    with pytest.raises(ConfigError, match=r"extractor_steps=13 must lie between 0 and .*=12"):
+    with pytest.raises(ConfigError, match=r"extractor_steps=13 must lie .*=12: set it to 12 or"):
         train(with_objective(run, extractor_steps=13))
 
 

@@ -54,9 +54,11 @@ class Container(WordTagger):
 
     Learning rates, batch size and, in training, clipping are the authors', who train for one epoch:
     as many steps as there are sentences for each of `sentences_per_step`. Their rate is constant
-    throughout; here that of training falls, as in all methods. In fine-tuning they also clip at 1
-    and tune the embeddings, which here are frozen; and theirs has no other end than the rise of
-    the loss, at which they too make one more step, where here it also has a last step.
+    throughout; here that of training falls, as in all methods. In fine-tuning with one shot their
+    paper has the squared Euclidean distance of the means in place of the divergence, their code
+    for Few-NERD does not, and neither does this. There they also clip at 1 and tune the embeddings,
+    which here are frozen; and theirs has no other end than the rise of the loss, at which they too
+    make one more step, where here it also has a last step.
     """
 
     name = "container"

@@ -1,4 +1,4 @@
-"""Matching Network: attention over the support words decides."""
+"""Matching Network: the largest mean dot product with the support words of a tag decides."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
