@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -37,7 +38,17 @@ TRAINING: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Callable[[str], Path]:
+def training_seconds() -> dict[str, float]:
+    """The processor's time that the training of each method took, of those that are trained."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def trained(
+    tmp_path_factory: pytest.TempPathFactory,
+    tiny_encoder: Path,
+    training_seconds: dict[str, float],
+) -> Callable[[str], Path]:
     """The folder of a method's trained model; of an encoder, if the method needs no training."""
     folder = tmp_path_factory.mktemp("methods")
     write_sentences(folder / "corpus.json", synthetic.corpus(1, 120), "token-json")
@@ -63,7 +74,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Cal
                 **extra.get("training", {}),
             },
         }
-        return train(RunConfig.of(content))
+        begun = process_time()
+        done = train(RunConfig.of(content))
+        training_seconds[name] = process_time() - begun
+        return done
 
     return make
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 
 import pytest
 import synthetic
@@ -37,8 +38,12 @@ def test_the_table_and_the_class_agree(name: str) -> None:
     assert all(other in METHODS for other in method.weights_of)
 
 
-def test_it_learns_an_easy_task(model: Method) -> None:
+def test_it_learns_an_easy_task_within_a_minute(
+    model: Method, training_seconds: dict[str, float]
+) -> None:
+    begun = process_time()
     assert report_of(model, TEST).micro.f1 > 90
+    assert training_seconds.get(model.name, 0.0) + process_time() - begun < 60
 
 
 def test_it_saves_and_loads_to_identical_predictions(model: Method, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from spanproto.errors import ConfigError
 from spanproto.methods.parts.soft_nms import SoftNmsConfig, conflict_factors, soft_nms
 
 WIDE = 10_000  # beams that no small case fills
+FEW = 4  # spans, of which no more than five sets of one size begin with the best
 
 
 def every_way(
@@ -38,16 +39,31 @@ def every_way(
 @pytest.mark.parametrize("decay", [1e-5, 0.5, 0.9])
 @pytest.mark.parametrize("overlap", [1e-5, 0.4])
 def test_no_set_is_better(decay: float, overlap: float) -> None:
-    config = SoftNmsConfig(WIDE, overlap, decay, least=0.2)
+    for _, found, best in searched(SoftNmsConfig(WIDE, overlap, decay, least=0.2)):
+        assert found == pytest.approx(best)
+
+
+@pytest.mark.parametrize("decay", [1e-5, 0.5, 0.9])
+@pytest.mark.parametrize("overlap", [1e-5, 0.4])
+def test_five_beams_find_the_best_of_a_few_spans(decay: float, overlap: float) -> None:
+    config = SoftNmsConfig(overlap=overlap, decay=decay, least=0.2)
+    assert config.beams == 5
+    for spans, found, best in searched(config):
+        assert found <= best + 1e-9
+        assert spans > FEW or found == pytest.approx(best)
+
+
+def searched(config: SoftNmsConfig) -> Iterator[tuple[int, float, float]]:
+    """Of random cases the number of spans, what the found set is worth, and the most there is."""
     rng = np.random.default_rng(0)
     for _ in range(40):
-        starts = rng.integers(0, 7, size=rng.integers(1, 6))
+        starts = rng.integers(0, 7, size=rng.integers(1, 7))
         spans = list({(int(a), int(a + rng.integers(1, 4))) for a in starts})
         scores = rng.uniform(0.05, 1, len(spans)).tolist()
         ways = list(every_way(spans, scores, config))
-        best = max(mean for mean, _ in ways)
         found = frozenset(soft_nms(spans, scores, config))
-        assert max(mean for mean, taken in ways if taken == found) == pytest.approx(best)
+        worth = max(mean for mean, taken in ways if taken == found)
+        yield len(spans), worth, max(mean for mean, _ in ways)
 
 
 def test_conflicts_by_hand() -> None:
