@@ -81,7 +81,6 @@ class Container(WordTagger):
 
     config: ContainerConfig
     transitions: Tensor  # counted on the training data
-    support_losses: Tensor  # (E,), of the last fine-tuning step
 
     def __init__(self, encoder: Encoder, config: ContainerConfig) -> None:
         super().__init__(encoder, config)
@@ -89,6 +88,7 @@ class Container(WordTagger):
         self.mean = nn.Linear(encoder.hidden_size, config.size)
         self.variance = nn.Linear(encoder.hidden_size, config.size)
         self.register_buffer("transitions", torch.zeros(3, 3, dtype=torch.long))
+        self.support_losses = torch.zeros(0)  # (E,), of the last fine-tuning step
 
     # Training
 
@@ -149,7 +149,8 @@ def gaussian_distances(mean: Tensor, variance: Tensor) -> Tensor:
     """Half the sum of both Kullback-Leibler divergences (E, M, M) between Gaussians (E, M, d).
 
     Their covariances are diagonal. The terms are sums of products, so no tensor is larger than the
-    result; they nearly cancel between alike Gaussians, hence double precision.
+    result. They nearly cancel between alike Gaussians, and single precision, whose products a GPU
+    may round to TF32, would leave little but errors of rounding: hence double precision.
     """
     mean, variance = mean.double(), variance.double()
     precision = 1 / variance

@@ -15,6 +15,7 @@ from spanproto.encoder import Encoder
 from spanproto.extractor import NEVER
 from spanproto.methods.base import FoundSpans, Method, MethodConfig
 from spanproto.methods.parts.all_spans import O_KINDS, AllSpans, QueryPart, all_spans
+from spanproto.methods.parts.per_query import said_of_queries
 from spanproto.methods.parts.soft_nms import SoftNmsConfig, soft_nms
 
 VALUES_AT_ONCE = 2**27  # of the products of query and support spans that are in memory together
@@ -154,26 +155,14 @@ class Esd(Method):
             scores = self.part_scores(spans, batch, part, member, exists)
             probability, classes = scores.softmax(-1).max(-1)  # (R, P)
             best[member[exists]], kind[member[exists]] = probability[exists], classes[exists]
-        return self._found(batch, best, kind, episodes)
-
-    def _found(
-        self, batch: AllSpans, best: Tensor, kind: Tensor, episodes: Sequence[Episode]
-    ) -> list[list[FoundSpans]]:
-        """The spans of types, by sentence, after soft-NMS."""
-        typed = kind.nonzero()[:, 0]
-        places = batch.spans
-        by_row: dict[int, list[tuple[int, int, int, float]]] = {}
-        columns = (places.sentence, places.start, places.end, kind, best)
-        for row, *span in zip(*(column[typed].tolist() for column in columns), strict=True):
-            by_row.setdefault(row, []).append(tuple(span))
-        rows = iter(batch.sentences.query_rows)
-        return [
-            [self._without_conflicts(by_row.get(next(rows), []), episode) for _ in episode.query]
-            for episode in episodes
-        ]
+        typed, places = kind > 0, batch.spans
+        sentence, *values = (
+            column[typed] for column in (places.sentence, places.start, places.end, kind, best)
+        )
+        return said_of_queries(sentence, values, batch.sentences, episodes, self._without_conflicts)
 
     def _without_conflicts(
-        self, spans: Sequence[tuple[int, int, int, float]], episode: Episode
+        self, episode: Episode, spans: Sequence[tuple[int, int, int, float]]
     ) -> FoundSpans:
         bounds, scores = [span[:2] for span in spans], [span[3] for span in spans]
         kept = [spans[number] for number in soft_nms(bounds, scores, self.config.soft_nms)]

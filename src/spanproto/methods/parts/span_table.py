@@ -15,6 +15,7 @@ from torch import Tensor
 from spanproto.batch import EpisodeBatch, SpanPlaces, TensorBatch, collate
 from spanproto.data.types import Episode, Span
 from spanproto.methods.base import FoundSpans
+from spanproto.methods.parts.per_query import said_of_queries
 from spanproto.methods.parts.tagged import NO_WORD
 from spanproto.methods.parts.tagging import Scheme, tags_of_spans
 from spanproto.tokenization import WordTokenizer
@@ -82,13 +83,9 @@ def typed_spans(
     spans: SpanTable, kind: Tensor, batch: EpisodeBatch, episodes: Sequence[Episode]
 ) -> list[list[FoundSpans]]:
     """What spans with the types `kind` (E, M) say of each query sentence of each episode."""
-    found: dict[int, list[tuple[int, int, int]]] = {row: [] for row in batch.query_rows}
-    there = (spans.kind != NO_SPAN).flatten()
-    columns = (spans.sentence, spans.start, spans.end, kind)
-    for row, *span in zip(*(each.flatten()[there].tolist() for each in columns), strict=True):
-        found[row].append((span[0], span[1], span[2]))
-    rows = iter(batch.query_rows)
-    return [[_found(episode, found[next(rows)]) for _ in episode.query] for episode in episodes]
+    there = spans.kind != NO_SPAN
+    values = (spans.start[there], spans.end[there], kind[there])
+    return said_of_queries(spans.sentence[there], values, batch, episodes, _found)
 
 
 def _found(episode: Episode, spans: Sequence[tuple[int, int, int]]) -> FoundSpans:

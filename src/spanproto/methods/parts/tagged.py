@@ -14,7 +14,14 @@ from torch import Tensor
 from spanproto.batch import EpisodeBatch, SpanPlaces, TensorBatch, collate
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.methods.base import FoundSpans
-from spanproto.methods.parts.tagging import Scheme, spans_of_tags, tag_count, tags_of_spans
+from spanproto.methods.parts.per_query import said_of_queries
+from spanproto.methods.parts.tagging import (
+    Scheme,
+    spans_of_tags,
+    tag_count,
+    tags_of_sentences,
+    tags_of_spans,
+)
 from spanproto.tokenization import WordBatch, WordTokenizer
 
 NO_WORD = -1  # in place of a tag where there is no word
@@ -61,15 +68,8 @@ def tagged_sentences(
     sentences: Sequence[Sentence], tokenizer: WordTokenizer, scheme: Scheme
 ) -> TaggedSentences:
     """The words of `sentences`, with tags for the types that these have."""
-    labels = sorted({span.label for sentence in sentences for span in sentence.spans})
-    spans = [
-        (row, span.start, span.end, labels.index(span.label) + 1)
-        for row, sentence in enumerate(sentences)
-        for span in sentence.spans
-    ]
-    row, start, end, kind = torch.tensor(spans, dtype=torch.long).reshape(-1, 4).unbind(1)
     words = tokenizer.batch([sentence.words for sentence in sentences])
-    tags = tags_of_spans(SpanPlaces(row, start, end), kind, words.word_mask.shape, scheme)
+    tags = tags_of_sentences(sentences, words.word_mask.shape, scheme)
     tags = tags.masked_fill(~words.word_mask, NO_WORD)
     rows = torch.arange(len(sentences))
     return TaggedSentences(words, _episode_words(tags, torch.zeros_like(rows), rows >= 0, 1))
@@ -109,19 +109,12 @@ def found_spans(
     tags: Tensor, batch: EpisodeBatch, episodes: Sequence[Episode], scheme: Scheme
 ) -> list[list[FoundSpans]]:
     """What tags (S, L), O on padding, say of each query sentence of each episode."""
+
+    def say(episode: Episode, found: list[tuple[int, int, int]]) -> FoundSpans:
+        return FoundSpans([Span(a, b, episode.types[kind - 1]) for a, b, kind in found])
+
     spans, kinds = spans_of_tags(tags, scheme)
-    found: list[list[tuple[int, int, int]]] = [[] for _ in range(len(tags))]
-    columns = (spans.sentence, spans.start, spans.end, kinds)
-    for row, *span in zip(*(column.tolist() for column in columns), strict=True):
-        found[row].append((span[0], span[1], span[2]))
-    rows = iter(batch.query_rows)
-    return [
-        [
-            FoundSpans([Span(a, b, episode.types[kind - 1]) for a, b, kind in found[next(rows)]])
-            for _ in episode.query
-        ]
-        for episode in episodes
-    ]
+    return said_of_queries(spans.sentence, (spans.start, spans.end, kinds), batch, episodes, say)
 
 
 def _gathered(values: Tensor, place: Tensor) -> Tensor:

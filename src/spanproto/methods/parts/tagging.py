@@ -4,12 +4,14 @@ Tag 0 is O. Then come the types in turn, each with one tag for every letter of t
 BIO, type 1 has the tags 1 (B) and 2 (I), type 2 has 3 and 4.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from spanproto.batch import SpanPlaces
+from spanproto.data.types import Sentence
 
 Scheme = Literal["io", "bio", "bioes"]
 
@@ -64,6 +66,19 @@ def tags_of_spans(spans: SpanPlaces, kind: Tensor, shape: torch.Size, scheme: Sc
     letter = torch.where(is_first & is_last, letters.single, letter)
     tags = (kinds - 1) * len(letters.opens) + letter + 1
     return torch.where(kinds > 0, tags, 0)
+
+
+def tags_of_sentences(sentences: Sequence[Sentence], shape: torch.Size, scheme: Scheme) -> Tensor:
+    """The tags, in the `shape` (S, L), of sentences, for the types that these have."""
+    labels = sorted({span.label for sentence in sentences for span in sentence.spans})
+    kinds = {label: number for number, label in enumerate(labels, 1)}
+    spans = [
+        (row, span.start, span.end, kinds[span.label])
+        for row, sentence in enumerate(sentences)
+        for span in sentence.spans
+    ]
+    row, start, end, kind = torch.tensor(spans, dtype=torch.long).reshape(-1, 4).unbind(1)
+    return tags_of_spans(SpanPlaces(row, start, end), kind, shape, scheme)
 
 
 def spans_of_tags(tags: Tensor, scheme: Scheme) -> tuple[SpanPlaces, Tensor]:

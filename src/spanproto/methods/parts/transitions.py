@@ -4,15 +4,14 @@ Counted on training data with other types, they are spread over the types of a n
 and Katiyar, 2020).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 
 import torch
 from torch import Tensor
 
-from spanproto.batch import SpanPlaces
 from spanproto.data.types import Sentence
-from spanproto.methods.parts.tagging import tags_of_spans
+from spanproto.methods.parts.tagging import tags_of_sentences
 
 FLOOR = 1e-6
 _SENTENCES_AT_ONCE = 1024
@@ -26,7 +25,9 @@ def count_transitions(sentences: Iterable[Sentence]) -> Tensor:
     counts = torch.zeros(9, dtype=torch.long)
     left = (sentence for sentence in sentences if sentence.words)
     while part := list(islice(left, _SENTENCES_AT_ONCE)):
-        tags, mask = _io_tags(part)
+        length = torch.tensor([len(sentence.words) for sentence in part])
+        mask = torch.arange(int(length.max())) < length[:, None]
+        tags = tags_of_sentences(part, mask.shape, "io")
         before, after, both = tags[:, :-1], tags[:, 1:], mask[:, 1:]
         row = 1 + (before > 0).long()
         other = (before > 0) & (after != before)
@@ -34,20 +35,6 @@ def count_transitions(sentences: Iterable[Sentence]) -> Tensor:
         first = (tags[:, 0] > 0).long()  # from START, row 0
         counts += torch.cat((first, (3 * row + column)[both])).bincount(minlength=9)
     return counts.view(3, 3)
-
-
-def _io_tags(sentences: Sequence[Sentence]) -> tuple[Tensor, Tensor]:
-    """The IO tags (S, L) of sentences, and where words are."""
-    kinds: dict[str, int] = {}
-    spans = [
-        (row, span.start, span.end, kinds.setdefault(span.label, 1 + len(kinds)))
-        for row, sentence in enumerate(sentences)
-        for span in sentence.spans
-    ]
-    row, start, end, kind = torch.tensor(spans, dtype=torch.long).reshape(-1, 4).unbind(1)
-    length = torch.tensor([len(sentence.words) for sentence in sentences])
-    mask = torch.arange(int(length.max())) < length[:, None]
-    return tags_of_spans(SpanPlaces(row, start, end), kind, mask.shape, "io"), mask
 
 
 def transition_scores(counts: Tensor, exists: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
