@@ -93,7 +93,7 @@ def run(
     with atomic_writer(output) as stream:
         stream.write(json.dumps(content, indent=2) + "\n")
     for name in ("nothing_rejected", "fitted"):
-        print(name, {key: round(value, 1) for key, value in content[name].items()})
+        print(name, {key: value and round(value, 1) for key, value in content[name].items()})
 
 
 @app.command()
@@ -126,7 +126,7 @@ def draw_episodes(
     ]
 
 
-def curve(proposals: Proposals) -> list[dict[str, float]]:
+def curve(proposals: Proposals) -> list[dict[str, float | None]]:
     """What radii leave, in equal steps from the nearest to the farthest."""
     distances = [span.distance for span in proposals.spans]
     nearest, farthest = min(distances), max(distances)
@@ -136,12 +136,16 @@ def curve(proposals: Proposals) -> list[dict[str, float]]:
 
 
 def panel(content: dict[str, Any]) -> Panel:
-    """Precision, recall and F1 over r."""
+    """Precision, recall and F1 over r, and what is rejected of others where some were proposed."""
     points = content["curve"]
     return Panel(
         "radius $r$ (Euclidean, in the space of the prototypes)",
         [point["r"] for point in points],
-        [Curve(shown, [point[name] for point in points]) for name, shown in SHOWN.items()],
+        [
+            Curve(shown, [point[name] for point in points])
+            for name, shown in SHOWN.items()
+            if all(point[name] is not None for point in points)
+        ],
         chosen=content["fitted_r"],
     )
 

@@ -55,7 +55,7 @@ def test_what_a_radius_keeps_by_hand() -> None:
     assert kept_within(BY_HAND, 2.0) == Kept(100, 50, pytest.approx(200 * 2 / 6), 100)
     assert kept_within(BY_HAND, 6.0) == Kept(60, 75, pytest.approx(200 * 3 / 9), 50)
     assert kept_within(BY_HAND, 0.5) == Kept(0, 0, 0, 100)
-    assert kept_within(Proposals(BY_HAND.spans[:2], 2), 9.0) == Kept(100, 100, 100, 0)
+    assert kept_within(Proposals(BY_HAND.spans[:2], 2), 9.0) == Kept(100, 100, 100, None)
 
 
 def test_the_fitted_radius_parts_right_from_wrong() -> None:
@@ -69,6 +69,14 @@ def test_the_fitted_radius_parts_right_from_wrong() -> None:
     assert radius > 4.0  # nothing is to be rejected
     assert fitted_radius(Proposals([Proposal(1.0, right=False, other=True)], 3)) is None
     assert fitted_radius(Proposals([], 3)) is None
+
+
+def test_no_share_is_rejected_of_what_is_not_proposed() -> None:
+    right = Proposals([Proposal(1.0, right=True, other=False)], entities=1)
+    assert kept_within(right, 2.0).others_rejected is None
+    script = benchmark_script("rejection")
+    content = {"curve": script.curve(right), "fitted_r": 1.0}
+    assert [curve.name for curve in script.panel(content).curves] == ["precision", "recall", "F1"]
 
 
 @pytest.mark.parametrize("adaptation", [None, AdaptationConfig(steps=2, learning_rate=1e-3)])

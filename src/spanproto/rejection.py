@@ -39,7 +39,7 @@ class Kept(NamedTuple):
     precision: float
     recall: float
     f1: float
-    others_rejected: float  # of the entities of other types that were proposed
+    others_rejected: float | None  # of the entities of other types that were proposed, if any were
 
 
 def propose(
@@ -79,7 +79,7 @@ def kept_within(proposals: Proposals, radius: float) -> Kept:
         precision=100 * right / max(1, len(kept)),
         recall=100 * right / max(1, proposals.entities),
         f1=200 * right / max(1, len(kept) + proposals.entities),
-        others_rejected=100 * (1 - sum(span.other for span in kept) / others) if others else 0.0,
+        others_rejected=100 * (1 - sum(span.other for span in kept) / others) if others else None,
     )
 
 
