@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help run test lint docs tables paper-quick model results-transfer clean data-given
-.PHONY: results-crossdomain results-fewnerd results-baselines results-choices doubts partly-labelled
+.PHONY: results-crossdomain results-fewnerd results-baselines results-choices results-adaptation
+.PHONY: doubts partly-labelled
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
@@ -80,7 +81,8 @@ results-fewnerd: partly-labelled  ## SpanProto on Few-NERD; as above
 	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd
 	$(BIN)/python benchmarks/spanproto_tables.py $(RESULTS)
 
-results-baselines: partly-labelled  ## every system of results/systems.md; as above
+# Schedules and choices are tried on domains of no table, too: crossner-liu and genia-nested.
+results-baselines: partly-labelled  ## every system of results/systems.md; as above, also with crossner-liu/*/test.txt and genia-nested/genia.dev.json
 	$(FILL) baselines $(GIVEN) -o $(RESULTS)/baselines
 	$(FILL) crossdomain $(GIVEN) -o $(RESULTS)/crossdomain --only .12,-1.21,-1.42
 	$(FILL) fewnerd $(GIVEN) -o $(RESULTS)/fewnerd --only inter-5w1.12,inter-5w5.12
@@ -98,8 +100,9 @@ results-adaptation: data-given $(VENV)/ready  ## support sets side by side again
 	    -o $(RESULTS)/rejection$${adapt#-}.json || exit 1; \
 	done
 	$(BIN)/python benchmarks/rejection.py draw $(RESULTS)/rejection*.json
+	$(BIN)/python benchmarks/tables.py $(RESULTS)
 
-results-choices: partly-labelled doubts  ## what each setting of SpanProto is worth; as above
+results-choices: partly-labelled doubts  ## what each setting of SpanProto is worth; as above, also with crossner-liu/*/test.txt and genia-nested/genia.dev.json
 	$(FILL) choices $(GIVEN) -o $(RESULTS)/choices
 	$(FILL) trainings $(GIVEN) -o $(RESULTS)/trainings
 	$(BIN)/python benchmarks/choices.py $(RESULTS)

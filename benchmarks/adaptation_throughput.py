@@ -19,6 +19,7 @@ import typer
 from spanproto.adaptation import AdaptationConfig
 from spanproto.benchmark import evaluate
 from spanproto.checkpoint import load_model
+from spanproto.cli.main import in_one_sentence
 from spanproto.config import apply_overrides, build, to_dict
 from spanproto.data.episodes import read_supported_episodes
 from spanproto.data.files import atomic_writer
@@ -76,4 +77,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    in_one_sentence(lambda: typer.run(main))

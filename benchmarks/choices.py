@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spanproto.cli.main import in_one_sentence
 from spanproto.data.files import atomic_writer
 from spanproto.experiments.carried_choices import (
     CUT_TITLES,
@@ -238,4 +239,4 @@ def main(results: Annotated[Path, typer.Argument(help="Folder of the scores.")] 
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    in_one_sentence(lambda: typer.run(main))

@@ -1,4 +1,4 @@
-"""Writes results/README.md from the JSON files beside it: python benchmarks/tables.py
+"""Writes results/README.md from the JSON files beside it: python benchmarks/tables.py [RESULTS]
 
 No figure is typed here but those of the paper, which carry their source.
 """
@@ -6,8 +6,13 @@ No figure is typed here but those of the paper, which carry their source.
 import json
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from spanproto.cli.main import in_one_sentence
+from spanproto.data.files import atomic_writer
+from spanproto.errors import DataError
 from spanproto.paper import published
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import Table
@@ -24,15 +29,19 @@ HELD_OUT = {
 SHOTS = (1, 5, 20)
 
 
-def load(path: str) -> dict[str, Any]:
+def load(path: Path) -> dict[str, Any]:
     """One result."""
-    content: dict[str, Any] = json.loads((RESULTS / path).read_text("utf-8"))
+    if not path.exists():
+        raise DataError(
+            f"{path}: not there, and the page tells of it; give the folder with all results"
+        )
+    content: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return content
 
 
-def rules_table() -> str:
+def rules_table(results: Path) -> str:
     """Pooled micro F1 of the same weights under both candidate rules, as Markdown."""
-    scores = Scores(RESULTS)
+    scores = Scores(results)
     printed = {**published.MAIN_CROSSDOMAIN["spanproto"], **published.MAIN_FEWNERD["spanproto"]}
     rows = []
     rules = ("spanproto", "spanproto-released")
@@ -45,9 +54,8 @@ def rules_table() -> str:
     return Table(heading, rows).to_markdown()
 
 
-def transfer_table() -> str:
+def transfer_table(measured: dict[str, Any]) -> str:
     """What the built-in model's twin does on domains it was trained without, as Markdown."""
-    measured = load("transfer.json")
     shots = " | ".join(f"{number} of each type" for number in SHOTS)
     rows = [
         f"| F1 (token classifier) from so many examples | {shots} | "
@@ -65,7 +73,7 @@ def transfer_table() -> str:
     return "\n".join(rows)
 
 
-def transfer_details() -> str:
+def transfer_details(measured: dict[str, Any]) -> str:
     """Every method of the same measurement, with the spread over draws, as Markdown."""
     methods = {
         "adapted": "built-in model's twin",
@@ -76,7 +84,7 @@ def transfer_details() -> str:
     rows = [f"| {' | '.join(heading)} |", f"|{' --- |' * len(heading)}"]
     for domain, name in HELD_OUT.items():
         for number in SHOTS:
-            cell = load("transfer.json")["f1"][f"{domain}/{number}"]
+            cell = measured["f1"][f"{domain}/{number}"]
             scores = " | ".join(
                 f"{cell[method]['mean']:.2f} ± {cell[method]['std']:.2f}" for method in methods
             )
@@ -84,17 +92,22 @@ def transfer_details() -> str:
     return "\n".join(rows)
 
 
-def rejection_table() -> str:
+def rejection_table(as_trained: dict[str, Any], tuned: dict[str, Any]) -> str:
     """What the fitted radius r does to precision and recall, as Markdown."""
     shown = ("precision", "recall", "f1", "others_rejected")
-    ways = {"rejection.json": "as trained", "rejection-adapt.json": "fine-tuned"}
+    ways = {"as trained": as_trained, "fine-tuned": tuned}
     rules = {"nothing_rejected": "nothing rejected", "fitted": "beyond r rejected"}
     rows = [
-        (f"{way}, {rule}", [f"{load(file)[key][name]:.1f}" for name in shown])
-        for file, way in ways.items()
+        (f"{way}, {rule}", [_percent(measured[key][name]) for name in shown])
+        for way, measured in ways.items()
         for key, rule in rules.items()
     ]
     return Table(("", "precision", "recall", "F1", "others rejected"), rows).to_markdown()
+
+
+def _percent(share: float | None) -> str:
+    """A dash where there was nothing of which it could be a share."""
+    return "\N{EN DASH}" if share is None else f"{share:.1f}"
 
 
 def origin(made: dict[str, Any]) -> str:
@@ -104,17 +117,17 @@ def origin(made: dict[str, Any]) -> str:
     return f"{hardware}, commit `{made['commit'][:12]}`{seed}"
 
 
-def page() -> str:
+def page(results: Path = RESULTS) -> str:
     """The whole page."""
-    transfer = load("transfer.json")
-    speed = load("training-step.json")
+    transfer = load(results / "transfer.json")
+    speed = load(results / "training-step.json")
     times = speed["milliseconds"]
-    on_cpu = load("training-step-cpu.json")
-    adapted = load("adaptation-throughput.json")
+    on_cpu = load(results / "training-step-cpu.json")
+    adapted = load(results / "adaptation-throughput.json")
     together, alone = adapted["side_by_side"], adapted["one_by_one"]
-    rejected, tuned = load("rejection.json"), load("rejection-adapt.json")
+    rejected, tuned = (load(results / f"{name}.json") for name in ("rejection", "rejection-adapt"))
     drawn = rejected["episodes"]
-    doubts = load("doubts.json")
+    doubts = load(results / "doubts.json")
     entities = doubts["labelled"] + doubts["unlabelled"]
     return f"""# Measured results
 
@@ -131,7 +144,7 @@ these: fitted as `FewShotNER.fit` does to examples of all types of the domain
 The baseline is a token classifier fine-tuned from the same encoder to the same examples
 ({transfer["baseline"]["steps"]} steps).
 
-{transfer_table()}
+{transfer_table(transfer)}
 
 The calibration error is the expected one (ten bins) of the scores of what the twin predicts: with
 the log-odds of the boundary and the log-probability of the type just added, and with weights fitted
@@ -139,7 +152,7 @@ on the two other domains, as is the threshold behind the F1. Those of the built-
 on all three. Means and
 standard deviations over {transfer["f1"]["ai/1"]["adapted"]["draws"]} draws of the examples:
 
-{transfer_details()}
+{transfer_details(transfer)}
 
 Measured with `benchmarks/transfer.py`, as `make results-transfer` does; `transfer.json` has each
 command ({origin(transfer["runs"][0])}).
@@ -150,7 +163,7 @@ The evaluation in the paper's released code adds the gold query spans to the can
 predictions within one word of them. SpanProto as trained, neither fine-tuned nor with a fitted
 decision, scored by its own candidates and by that rule, the same weights:
 
-{rules_table()}
+{rules_table(results)}
 
 Pooled micro F1, means over the seeds of [systems.md](systems.md), which says how it was trained and
 has every other system beside it; the published figures are of BERT-base and the full training data.
@@ -191,7 +204,7 @@ is rejected on {drawn["number"]} episodes of its test types. *Others rejected* i
 proposed entities of other types that go. In training r was {rejected["trained_with_r"]:g}; fitted
 it is {rejected["fitted_r"]:.2f}, and after fine-tuning {tuned["fitted_r"]:.2f}.
 
-{rejection_table()}
+{rejection_table(rejected, tuned)}
 
 `rejection.png` and `rejection-adapt.png` have precision and recall over r. Measured with
 `benchmarks/rejection.py` ({origin(rejected["provenance"])}), as `make results-adaptation` does.
@@ -209,5 +222,12 @@ these types are looked at for this count alone. Made with `spanproto data doubts
 """
 
 
+def main(results: Annotated[Path, typer.Argument(help="Folder of the results.")] = RESULTS) -> None:
+    """Write the page beside the results."""
+    content = page(results)
+    with atomic_writer(results / "README.md") as stream:
+        stream.write(content)
+
+
 if __name__ == "__main__":
-    (RESULTS / "README.md").write_text(page(), encoding="utf-8")
+    in_one_sentence(lambda: typer.run(main))
