@@ -76,6 +76,7 @@ def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> No
     assert found["adapted"]["adaptation"]["seed"] == 12
     assert found["oracle"]["candidates"] == "released"
     assert found["plain"]["provenance"]["seed"] == 12
+    assert len(found["plain"]["provenance"]["data"]) == 1
     assert found["plain"]["model"]["origin"]["training_config"]["steps"] == 3
     assert not any(grid.runs.rglob("*.safetensors"))
 
@@ -269,6 +270,8 @@ def test_scores_of_another_decision_are_refused(grid: Grid, cell: Cell) -> None:
     found = {s.name: json.loads(grid.file(cell, s).read_text()) for s in cell.scorings}
     assert [found[name]["meaning"] for name in ("asking", "plain")] == [True, False]
     assert [found[name]["fitted_on"] for name in ("asking", "plain")] == [2, 2]
+    files = [file["name"] for file in found["plain"]["provenance"]["data"]]
+    assert files == [Path(file).name for file in (COLUMNS["news-1"].test_file, name)]
     weights = [each["model"]["config"]["decision"]["meaning_weight"] for each in found.values()]
     assert weights[0] != 0 == weights[1]
     assert not grid.wants(cell)

@@ -157,6 +157,12 @@ def _validation_episodes(grid: Grid, column: Column, count: int) -> "list[Episod
     return validation_episodes(DataConfig(**data))
 
 
+def _files(grid: Grid, column: Column, scoring: Scoring) -> list[Path]:
+    """What a score comes from: the test file first, and what the decision is fitted on."""
+    fitted = column.validation.get("valid", []) if scoring.fit_decision else []
+    return [grid.data / name for name in dict.fromkeys((column.test_file, *fitted))]
+
+
 def _score(
     grid: Grid,
     cell: Cell,
@@ -205,7 +211,7 @@ def _score(
             **({"quick": True} if grid.quick else {}),
             "precision": "bf16" if model.bf16 else "fp32",
             **findings,
-            "provenance": provenance(cell.seed, [grid.data / column.test_file]),
+            "provenance": provenance(cell.seed, _files(grid, column, scoring)),
             "model": {"config": to_dict(config), "origin": model.origin},
         }
         for scoring, (config, findings) in zip(
