@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 from scripts import ROOT
+
+from spanproto.experiments.systems import SEEDS
 
 ONTONOTES, FEWNERD = "choices/news-1-valid", "choices/inter-5w1-valid"
 DOMAINS = ("ai", "literature", "music", "politics", "science", "flat-genia")
@@ -14,7 +17,9 @@ INTER = ("inter-5w1", "inter-10w1", "inter-5w5", "inter-10w5")
 TRIED_WITH = (12, 21)
 
 
-def figure(place: str, name: str, seed: int = 12, part: str = "micro", key: str = "f1") -> float:
+def figure(
+    place: str, name: str, seed: int | str = 12, part: str = "micro", key: str = "f1"
+) -> float:
     """One figure of a score file."""
     path = ROOT / "results" / place / f"{name}.{seed}.json"
     found: float = json.loads(path.read_text("utf-8"))[part][key]
@@ -128,6 +133,17 @@ def other_domains() -> Iterator[str]:
     )
     yield f"by 0.5 costs {-fmean(half):.1f} on average, by 1 {-fmean(whole):.1f}, and higher"
     yield f"gives {fmean(higher):.1f}, between {-min(higher):.1f} less and {max(higher):.1f} more"
+    shares = [
+        fmean(figure("crossdomain/wiki-5", "words-adapted", seed, key=key) for seed in SEEDS)
+        for key in ("precision", "recall")
+    ]
+    yield "recall ({:.0f} and {:.0f} with five shots)".format(*shares)
+    apart = [
+        abs(figure(place, name, key="precision") - figure(place, name, key="recall"))
+        for domain in DOMAINS
+        for place, name in [(f"choices/wiki-5-{domain}", "carried-as-fitted")]
+    ]
+    yield f"the two are within {ceil(max(apart))} points"
     more = in_domains(5, "carried-merged")
     as_fitted = mean_over_domains("carried-as-fitted")
     yield f"{fmean(more):.1f} points on average over six other domains ({as_fitted} →"
@@ -159,6 +175,15 @@ def trainings() -> Iterator[str]:
     )
     yield "adapted {:.2f}, {:.2f}, {:.2f} and {:.2f} →".format(*before)
     yield "→ {:.2f}, {:.2f}, {:.2f} and {:.2f}, means".format(*now)
+    grown = [one - other for one, other in zip(now, before, strict=True)]
+    yield f"so {min(grown):.2f} to {max(grown):.2f} in each column"
+    less = [
+        figure(f"fewnerd/{column}", "words-adapted", seed)
+        - figure(f"given-up/{column}", "words-adapted", f"{seed}.f265e0a")
+        for column in INTER
+        for seed in TRIED_WITH
+    ]
+    yield f"adapted, {min(less):.1f} to {max(less):.1f} points more than where the model itself"
 
 
 def adapted() -> Iterator[str]:
