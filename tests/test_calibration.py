@@ -89,6 +89,16 @@ def test_evidence_that_there_is_not_is_refused(
         fit_decision(model, episodes[:1], None, evidence)
 
 
+def test_what_cannot_be_weighed_is_refused_before_anything_is_gathered(
+    model: SpanProto, episodes: list[Episode], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spanproto.calibration.gather_evidence", None)
+    with pytest.raises(ConfigError, match="there is no evidence 'typ'"):
+        fit_decision(model, episodes[:1], None, ("boundary", "typ"))  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="let the model ask it"):
+        fit_decision(model, episodes[:1], None, ("boundary", "meaning"))
+
+
 def test_a_decision_with_products_is_saved_with_the_model(
     model: SpanProto, episodes: list[Episode], tmp_path: Path
 ) -> None:

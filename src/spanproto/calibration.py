@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from spanproto.adaptation import AdaptationConfig, ask_adapted
-from spanproto.config import require
 from spanproto.data.types import Episode, Sentence
 from spanproto.decision import (
     DEFAULT_EVIDENCE,
@@ -21,12 +20,13 @@ from spanproto.decision import (
     LEAST_PROBABILITY,
     DecisionConfig,
     EvidenceName,
+    evidence_named,
     fit_pairs,
     fit_scale,
     fit_weights,
     log_odds,
 )
-from spanproto.errors import DataError, nearest_name
+from spanproto.errors import DataError
 from spanproto.judging import Candidate, judge_by_settings
 from spanproto.model import SpanProto
 from spanproto.thresholds import Scored, steady_threshold
@@ -47,6 +47,12 @@ def fit_decision(
     none: then the weights keep their proportions, and how sure they make one is fitted. If none of
     the entities is among the candidates, they cannot tell, and weights stay as they are.
     """
+    evidence = evidence_named(evidence)
+    if "meaning" in evidence and model.meaning is None:
+        raise DataError(
+            "the decision is to count what spans mean to the pretrained encoder, which it "
+            "does not ask yet; let the model ask it (--meaning ENCODER)"
+        )
     judged = gather_evidence(model, episodes, adaptation, words="words" in evidence)
     return decision_of(judged, model.config.decision, evidence)
 
@@ -58,7 +64,7 @@ def decision_of(
 
     Without `evidence` the weights keep their proportions.
     """
-    _require_known(evidence)
+    evidence = evidence_named(evidence)
     joint = replace(decision, rule="joint")
     correct = [
         candidate.span in sentence.spans
@@ -112,17 +118,6 @@ def decision_of(
     ]
     gold = sum(len(sentence.spans) for sentence, _ in judged)
     return replace(fitted, threshold=steady_threshold(left, gold) or fitted.threshold)
-
-
-def _require_known(evidence: Sequence[str]) -> None:
-    """Complain of evidence that there is not, and of products of nothing."""
-    for name in evidence:
-        known = (*EVIDENCE, "pairs")
-        require(name in known, f"there is no evidence {name!r}; {nearest_name(name, known)}")
-    require(
-        tuple(evidence) != ("pairs",),
-        "evidence 'pairs' is the products of other evidence; name some, as boundary and type",
-    )
 
 
 def decide_as_suits(

@@ -12,7 +12,7 @@ too: a span of two words may be likelier than one of a single word, and one of t
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from typing import Any, Literal, get_args
@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from spanproto.config import require
+from spanproto.errors import ConfigError, nearest_name
 
 SingleName = Literal["boundary", "type", "distance", "before", "length", "words", "meaning"]
 EvidenceName = Literal[SingleName, "pairs"]  # pairs: the products of any two of the others
@@ -85,6 +86,22 @@ class DecisionConfig:
         """Whether a piece of evidence has a weight, by itself or in a product."""
         in_pairs = (weight for pair, weight in self.pairs.items() if name in pair.split("*"))
         return any(weight != 0 for weight in (getattr(self, _weight(name)), *in_pairs))
+
+
+def evidence_named(names: Iterable[str]) -> tuple[EvidenceName, ...]:
+    """The evidence of these names; complains of what there is not, and of products of nothing."""
+    found: list[EvidenceName] = []
+    for name in names:
+        known = next((one for one in get_args(EvidenceName) if one == name), None)
+        if known is None:
+            hint = nearest_name(name, get_args(EvidenceName))
+            raise ConfigError(f"there is no evidence {name!r}; {hint}")
+        found.append(known)
+    require(
+        found != ["pairs"],
+        "evidence 'pairs' is the products of other evidence; name some, as boundary and type",
+    )
+    return tuple(found)
 
 
 def log_odds(

@@ -78,7 +78,7 @@ class Encoder(nn.Module):
                 transformer.set_input_embeddings(embedding)
             self.words.tell_case(embedding.num_embeddings)
         self.hidden_size: int = transformer.config.hidden_size
-        self._layer_count: int = transformer.config.num_hidden_layers
+        self.layer_count: int = transformer.config.num_hidden_layers
         # Some count positions from after that of padding.
         embeddings = getattr(transformer, "embeddings", None)
         self._first_position: int = 1 + getattr(embeddings, "padding_idx", -1)
@@ -168,22 +168,33 @@ class Encoder(nn.Module):
         """Start states (S, L, h), summed over the encoder's last `layers` layers or all it has."""
         if layers == 1:
             return _at(batch.first, self.run(batch))
-        states: list[Tensor] = []
+        count = len(self._own_layers())
+        last = range(max(1, count - layers + 1), count + 1)
+        return torch.stack([start for start, _ in self.states_of(batch, last)]).sum(0)
+
+    def states_of(self, batch: WordBatch, layers: Iterable[int]) -> list[tuple[Tensor, Tensor]]:
+        """Start and end states after each of some layers, counted from 1: as of all of them."""
+        states: list[tuple[Tensor, Tensor]] = []
 
         def keep(_module: nn.Module, _arguments: Any, output: Any) -> None:
-            states.append(_at(batch.first, output if isinstance(output, Tensor) else output[0]))
+            hidden = output if isinstance(output, Tensor) else output[0]
+            states.append((_at(batch.first, hidden), _at(batch.last, hidden)))
 
         # The transformer's own record of its layers misses those that answer from memory.
-        own = list(self.layers().values())
-        if not own:
-            raise ConfigError("this encoder's layers cannot be told apart; use its last one alone")
-        hooks = [layer.register_forward_hook(keep) for layer in own[-layers:]]
+        own = self._own_layers()
+        hooks = [own[number - 1].register_forward_hook(keep) for number in sorted(layers)]
         try:
             self.run(batch)
         finally:
             for hook in hooks:
                 hook.remove()
-        return torch.stack(states).sum(0)
+        return states
+
+    def _own_layers(self) -> list[nn.Module]:
+        own = list(self.layers().values())
+        if not own:
+            raise ConfigError("this encoder's layers cannot be told apart; use its last one alone")
+        return own
 
     def opening_states(self, batch: WordBatch) -> Tensor:
         """The states (S, h) of what the tokenizer puts before each sentence, such as [CLS]."""
@@ -206,7 +217,7 @@ class Encoder(nn.Module):
     def layers(self) -> dict[str, nn.Module]:
         """The transformer's layers by name, the first first; none if they cannot be told apart."""
         for name, module in self.named_modules():
-            if isinstance(module, nn.ModuleList) and len(module) == self._layer_count:
+            if isinstance(module, nn.ModuleList) and len(module) == self.layer_count:
                 return {f"{name}.{number}": layer for number, layer in module.named_children()}
         return {}
 

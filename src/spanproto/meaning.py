@@ -3,10 +3,11 @@
 Training teaches an encoder to tell the types of its episodes apart, and other things that it knew
 of words may fade. So the encoder as it was is asked, too, how alike a span and the examples of a
 type are: by themselves, and in their sentences. That takes no training, and no more than the
-examples.
+examples. A map that is learned of what its layers say (see `learned_meaning`) is asked beside it.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -16,63 +17,114 @@ from torch import Tensor
 from spanproto.batch import EpisodeBatch, SpanPlaces, map_tensors
 from spanproto.classifier import mean_representations, prototypes
 from spanproto.data.names import type_names
-from spanproto.data.types import Episode
+from spanproto.data.types import Episode, Sentence
 from spanproto.encoder import Encoder
 from spanproto.errors import DataError
+from spanproto.learned_meaning import MapConfig, MeaningMap, learn_map, read_layers
+from spanproto.tokenization import WordBatch
 
 TEXTS_AT_ONCE = 2048
 Place = tuple[int, int, int]  # the number of a sentence, and a half-open span of it
 
 
 class Meaning:
-    """A pretrained encoder that is asked what spans mean, and learns nothing."""
+    """A pretrained encoder that is asked what spans mean, and learns nothing.
 
-    def __init__(self, encoder: Encoder) -> None:
+    Once a map of what its layers say is learned, that is asked, too.
+    """
+
+    def __init__(self, encoder: Encoder, learned: MeaningMap | None = None) -> None:
         self.encoder = encoder.eval().requires_grad_(False)
+        self.learned = learned
+
+    def learn(
+        self, sentences: Iterable[Sentence], config: MapConfig | None = None, seed: int = 42
+    ) -> None:
+        """Learn the map from the mentions of labelled sentences, whose types are not those asked.
+
+        The same seed gives the same map.
+        """
+        config = config or MapConfig()
+        mentions = [(one.words, span) for one in sentences for span in one.spans]
+        if len(mentions) > config.mentions:
+            mentions = random.Random(seed).sample(mentions, config.mentions)
+        texts = dict.fromkeys(words for words, _ in mentions)
+        place = {words: at for at, words in enumerate(texts)}
+        spans = [(place[words], span.start, span.end) for words, span in mentions]
+        layers = read_layers(self._last, config.layers)
+        views = self.views(list(texts), spans, layers)
+        labels = [span.label for _, span in mentions]
+        self.learned = learn_map(views.clone(), labels, layers, config, seed)
 
     @torch.inference_mode()
     def vectors(self, sentences: Sequence[Sequence[str]], spans: Sequence[Place]) -> Tensor:
-        """Two unit vectors for each of M spans, (M, 2, h): by itself, and in its sentence."""
+        """Unit vectors of each of M spans, (M, V, h): by itself, in its sentence, and as learned.
+
+        Without a learned map there are the first two.
+        """
+        learned = self.learned
+        views = self.views(sentences, spans, learned.layers if learned else (self._last,))
+        both = F.normalize(views[:, -2:], dim=-1)
+        return both if learned is None else torch.cat((both, learned(views)[:, None]), 1)
+
+    @torch.inference_mode()
+    def views(
+        self, sentences: Sequence[Sequence[str]], spans: Sequence[Place], layers: Sequence[int]
+    ) -> Tensor:
+        """What layers say of M spans by themselves and in their sentences, (M, 2 * layers, h).
+
+        The two of the lowest layer come first.
+        """
         phrases: dict[tuple[str, ...], int] = {}
         alone = []
         for number, start, end in spans:
             phrase = tuple(sentences[number][start:end])
             alone.append((phrases.setdefault(phrase, len(phrases)), 0, end - start))
-        both = (self._means(list(phrases), alone), self._means(sentences, spans))
-        return F.normalize(torch.stack(both, 1), dim=-1)
+        both = [self._means(*read, layers) for read in ((list(phrases), alone), (sentences, spans))]
+        return torch.stack(both, 2).flatten(1, 2)
 
     @torch.inference_mode()
     def phrases(self, texts: Sequence[Sequence[str]]) -> Tensor:
         """A unit vector (N, h) for each of N phrases that stand by themselves."""
         whole = [(number, 0, len(text)) for number, text in enumerate(texts)]
-        return F.normalize(self._means(texts, whole), dim=-1)
+        return F.normalize(self._means(texts, whole, (self._last,))[:, 0], dim=-1)
 
-    def _means(self, texts: Sequence[Sequence[str]], spans: Sequence[Place]) -> Tensor:
-        """The mean states (M, h) of the words of spans of the texts, which are read in parts."""
+    @property
+    def _last(self) -> int:
+        return self.encoder.layer_count
+
+    def _means(
+        self, texts: Sequence[Sequence[str]], spans: Sequence[Place], layers: Sequence[int]
+    ) -> Tensor:
+        """The mean states (M, layers, h) of the words of spans; the texts are read in parts."""
         device = next(self.encoder.parameters()).device
-        found = torch.zeros(len(spans), self.encoder.hidden_size, device=device)
+        found = torch.zeros(len(spans), len(layers), self.encoder.hidden_size, device=device)
         # Texts of similar length together, so that little is padding.
         order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
         place = {number: at for at, number in enumerate(order)}
         at = torch.tensor([place[number] for number, _, _ in spans], dtype=torch.long)
         ends = torch.tensor([span[1:] for span in spans], dtype=torch.long).reshape(-1, 2)
-        for first in range(0, len(order), TEXTS_AT_ONCE):
-            part = [texts[number] for number in order[first : first + TEXTS_AT_ONCE]]
+        at_once = max(1, TEXTS_AT_ONCE // len(layers))
+        for first in range(0, len(order), at_once):
+            part = [texts[number] for number in order[first : first + at_once]]
             batch = map_tensors(self.encoder.words.batch(part), lambda tensor: tensor.to(device))
             here = ((at >= first) & (at < first + len(part))).nonzero()[:, 0]
             row = (at[here] - first).to(device)
             start, end = ends[here].to(device).unbind(1)
-            first_states, last_states = self.encoder(batch)
-            found[here.to(device)] = mean_representations(
-                first_states, last_states, row, start, end
-            )
+            for number, states in enumerate(self._states(batch, layers)):
+                found[here.to(device), number] = mean_representations(*states, row, start, end)
         return found
+
+    def _states(self, batch: WordBatch, layers: Sequence[int]) -> list[tuple[Tensor, Tensor]]:
+        if list(layers) == [self._last]:
+            return [self.encoder(batch)]
+        return self.encoder.states_of(batch, layers)
 
 
 class Examples(NamedTuple):
     """What the support spans of some episodes mean."""
 
-    vectors: Tensor  # (P, 2, h), two unit vectors of each
+    vectors: Tensor  # (P, V, h), the unit vectors of each
     slot: Tensor  # (P,), the type of each
 
 
@@ -102,7 +154,7 @@ def meaning_prototypes(
     names_weight: float = 0.0,
     examples: Examples | None = None,
 ) -> Tensor:
-    """What the examples of each type of each episode have in common, unit vectors (slots, 2, h).
+    """What the examples of each type of each episode have in common, unit vectors (slots, V, h).
 
     A type without examples has none to speak of. With a weight of its name, the vector of spans by
     themselves has that of the name added: `alikeness` then is that of the examples, and so many
@@ -127,7 +179,7 @@ def meaning_prototypes(
 def query_vectors(
     meaning: Meaning, episodes: Sequence[Episode], query: EpisodeBatch, spans: SpanPlaces
 ) -> Tensor:
-    """The vectors (M, 2, h) of M spans of the query sentences of the episodes."""
+    """The vectors (M, V, h) of M spans of the query sentences of the episodes."""
     asked = [sentence.words for episode in episodes for sentence in episode.query]
     number = {row: at for at, row in enumerate(query.query_rows)}
     columns = zip(spans.sentence.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
@@ -138,9 +190,10 @@ def query_vectors(
 def alikeness(
     vectors: Tensor, known: Tensor, examples: Examples | None = None, nearest: float = 0.0
 ) -> Tensor:
-    """How alike M spans (M, 2, h) and the prototypes `known` (slots, 2, h) are, (M, slots).
+    """How alike M spans (M, V, h) and the prototypes `known` (slots, V, h) are, (M, slots).
 
-    The mean of two cosines: that of the spans by themselves, and that of the spans as they stand.
+    The mean of two cosines: that of the spans by themselves, and that of the spans as they stand; a
+    third, of what was learned of them, is added at the same weight.
     The share `nearest` of it is how alike the nearest example of a type is: where examples are of
     several kinds, their mean is like none of them. A type without examples has 0.
     """

@@ -273,11 +273,19 @@ class SpanProto(Method):
         """The model before its fine-tuning, if it is asked too."""
         return self._before[0] if self._before else None
 
-    def ask_meaning(self, encoder: Encoder) -> None:
-        """Count what spans mean to the pretrained encoder as evidence, too."""
+    def ask_meaning(
+        self, encoder: Encoder, learn_from: Iterable[Sentence] | None = None, seed: int = 42
+    ) -> None:
+        """Count what spans mean to the pretrained encoder as evidence, too.
+
+        From labelled sentences, such as those of the training, it is learned what tells types
+        apart in that (see `learned_meaning`).
+        """
         from spanproto.meaning import Meaning
 
         self.meaning = Meaning(encoder.to(self.device))
+        if learn_from is not None:
+            self.meaning.learn(learn_from, seed=seed)
 
     def predict(self, episodes: Sequence[Episode]) -> "list[list[SentencePrediction]]":
         """Candidate spans from the extractor, each given its nearest type or rejected."""

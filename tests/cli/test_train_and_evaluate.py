@@ -111,6 +111,23 @@ def test_the_evidence_of_a_decision_is_named(folder: Path) -> None:
     assert "give --fit-decision with it" in refused(evaluate(folder, "--evidence", "boundary"))
 
 
+def test_what_tells_types_apart_in_meanings_is_learned_on_request(
+    folder: Path, tiny_encoder: Path
+) -> None:
+    asking = ("--meaning", tiny_encoder, "--fit-decision", folder / "test.json", "--json")
+    plain = json.loads(evaluate(folder, *asking).stdout)
+    assert plain["meaning_from"] is None
+    learned = json.loads(evaluate(folder, *asking, "--meaning-from", folder / "train.json").stdout)
+    assert learned["meaning_from"] == str(folder / "train.json")
+    assert [file["name"] for file in learned["provenance"]["data"]][1] == "train.json"
+    weights = [one["model"]["config"]["decision"]["meaning_weight"] for one in (plain, learned)]
+    assert weights[0] != weights[1]
+    line = refused(evaluate(folder, "--meaning-from", folder / "train.json"))
+    assert "give --meaning with it" in line
+    line = refused(evaluate(folder, *asking, "--meaning-from", folder / "none.json"))
+    assert "none.json: no such file" in line
+
+
 def test_spans_are_centred_on_request(folder: Path) -> None:
     centred = json.loads(evaluate(folder, "--centre-on", folder / "test.json", "--json").stdout)
     assert centred["model"]["config"]["classifier"]["sphere"] == 3.0

@@ -3,7 +3,7 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -100,6 +100,13 @@ def evaluate(
             help="A pretrained encoder, as encoder.name: count what spans mean to it, too."
         ),
     ] = None,
+    meaning_from: Annotated[
+        Path | None,
+        typer.Option(
+            help="Training episodes or sentences: learn from their types what tells types apart in "
+            "what spans mean to it."
+        ),
+    ] = None,
     format: Annotated[
         str | None, typer.Option(help="Format of the episodes.", show_default="from the file")
     ] = None,
@@ -118,13 +125,15 @@ def evaluate(
     from spanproto.config import apply_overrides, require, to_dict
     from spanproto.data.episodes import read_supported_episodes
     from spanproto.data.files import atomic_writer
-    from spanproto.decision import DEFAULT_EVIDENCE
+    from spanproto.decision import DEFAULT_EVIDENCE, evidence_named
     from spanproto.encoder import Encoder, EncoderConfig
     from spanproto.errors import ConfigError
     from spanproto.model import SpanProto
     from spanproto.provenance import provenance
     from spanproto.rejection import reject_as_suits
     from spanproto.training.distributed import choose_device
+    from spanproto.training.settings import DataConfig
+    from spanproto.training.source import TrainingData
 
     require(
         fit_decision is None or fit_margin is None,
@@ -134,6 +143,10 @@ def evaluate(
     require(
         evidence is None or fit_decision is not None,
         "--evidence says what a fitted decision weighs; give --fit-decision with it",
+    )
+    require(
+        meaning_from is None or meaning is not None,
+        "--meaning-from learns from what spans mean to an encoder; give --meaning with it",
     )
     chosen = read_supported_episodes(episodes, format)[:limit]
     loaded = load_model(model, method, configure or []).to(choose_device(device))
@@ -147,14 +160,18 @@ def evaluate(
             raise ConfigError(f"{loaded.title()} has no spans to centre; drop --centre-on")
         loaded = centred(loaded, read_supported_episodes(centre_on, format)[:CENTRED_ON])
         files.append(centre_on)
-    weighed: tuple[Any, ...] = DEFAULT_EVIDENCE
+    weighed = DEFAULT_EVIDENCE
     if meaning is not None:
         if not isinstance(loaded, SpanProto):
             raise ConfigError(f"{loaded.title()} weighs no evidence on spans; drop --meaning")
-        loaded.ask_meaning(Encoder.from_pretrained(EncoderConfig(name=meaning)))
+        asked, shown = Encoder.from_pretrained(EncoderConfig(name=meaning)), None
+        if meaning_from is not None:
+            shown = TrainingData(DataConfig(train=[str(meaning_from)], format=format)).sentences()
+            files.append(meaning_from)
+        loaded.ask_meaning(asked, shown)
         weighed = (*weighed, "meaning")
     if evidence is not None:
-        weighed = tuple(name.strip() for name in evidence.split(","))
+        weighed = evidence_named(name.strip() for name in evidence.split(","))
     if fit_decision is not None:
         if not isinstance(loaded, SpanProto):
             raise ConfigError(f"{loaded.title()} has no decision to fit; drop --fit-decision")
@@ -178,6 +195,7 @@ def evaluate(
         "precision": "bf16" if loaded.bf16 else "fp32",
         "oracle": oracle,
         "meaning": meaning,
+        "meaning_from": None if meaning_from is None else str(meaning_from),
         "evidence": None if fit_decision is None else list(weighed),
         "names": names,
         "even": even,

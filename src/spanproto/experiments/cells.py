@@ -5,7 +5,7 @@ where it stood. Cells run side by side in processes: training small batches leav
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from spanproto.experiments.setups import refuse_other_setup
 from spanproto.experiments.trained import forget, train_cell
 
 if TYPE_CHECKING:
-    from spanproto.data.types import Episode
+    from spanproto.data.types import Episode, Sentence
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,14 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     forget(grid, cell)
 
 
+def _training_sentences(grid: Grid, cell: Cell) -> "Iterator[Sentence]":
+    """The distinct sentences that the cell's training sees."""
+    from spanproto.training.settings import DataConfig
+    from spanproto.training.source import TrainingData
+
+    return TrainingData(DataConfig(**{**cell.data, "root": str(grid.data)})).sentences()
+
+
 def _training_episodes(grid: Grid, column: Column, seed: int, count: int) -> "list[Episode]":
     """The first so many episodes that a training with the seed sees, or fewer for a quick look."""
     from spanproto.training.settings import DataConfig
@@ -185,7 +193,9 @@ def _score(
     model.use_mixed_precision(model.device.type == "cuda")
     if first.meaning:
         assert isinstance(model, SpanProto)
-        model.ask_meaning(Encoder.from_pretrained(EncoderConfig(name=grid.encoder)))
+        asked = Encoder.from_pretrained(EncoderConfig(name=grid.encoder))
+        learn_from = _training_sentences(grid, cell) if first.learned else None
+        model.ask_meaning(asked, learn_from, cell.seed)
     adapts = first.adaptation is not None or model.always_adapts
     settings = model.adaptation({**(first.adaptation or {}), "seed": cell.seed}) if adapts else None
     trial = Trial(
@@ -205,6 +215,7 @@ def _score(
             "evidence": None if scoring.evidence is None else list(scoring.evidence),
             **({"lenience": scoring.lenience} if scoring.lenience else {}),
             "meaning": scoring.meaning,
+            **({"learned": True} if scoring.learned else {}),
             "adaptation": None if settings is None else to_dict(settings),
             "limit": grid.limit,
             **({"averaged": list(cell.averaged)} if cell.averaged else {}),

@@ -24,6 +24,7 @@ class Scoring:
     configure: Sequence[str] = ()  # settings of the model, each key=value
     centred: bool = False  # spans seen from the middle of training spans
     meaning: bool = False  # the pretrained encoder asked what spans mean
+    learned: bool = False  # and a map of what it says, learned from the training sentences
     deciding: Sequence[str] = ()  # settings of prediction, set after any fine-tuning
     fit_decision: int = 0  # on so many validation episodes, before it is scored
     evidence: "Sequence[EvidenceName] | None" = None  # whose weights are fitted; None: the usual
