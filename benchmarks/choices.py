@@ -10,6 +10,7 @@ import typer
 
 from spanproto.cli.main import in_one_sentence
 from spanproto.data.files import atomic_writer
+from spanproto.errors import DataError
 from spanproto.experiments.carried_choices import (
     CUT_TITLES,
     FORM_TITLES,
@@ -232,10 +233,14 @@ commit, seed, data and hardware.
 
 
 def main(results: Annotated[Path, typer.Argument(help="Folder of the scores.")] = RESULTS) -> None:
-    """Write the page beside the scores, if there are any."""
-    if any(any((results / part).glob("*/*.json")) for part in ("choices", "trainings")):
-        with atomic_writer(results / "choices.md") as stream:
-            stream.write(page(results))
+    """Write the page beside the scores."""
+    if not any(any((results / part).glob("*/*.json")) for part in ("choices", "trainings")):
+        raise DataError(
+            f"{results}: no scores of choices in it; give the folder with what "
+            "benchmarks/results.py has written"
+        )
+    with atomic_writer(results / "choices.md") as stream:
+        stream.write(page(results))
 
 
 if __name__ == "__main__":

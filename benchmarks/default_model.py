@@ -8,14 +8,15 @@ figures measured there go into the model card.
 """
 
 from dataclasses import replace
-from json import loads
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from spanproto.checkpoint import load_spanproto, save_model
+from spanproto.cli.main import in_one_sentence
 from spanproto.config import build
+from spanproto.data.files import parse_json, read_text
 from spanproto.decision import DecisionConfig
 from spanproto.model_source import BUILT_IN
 
@@ -52,7 +53,7 @@ def main(
     output: Annotated[Path, typer.Option("--output", "-o")] = BUILT_IN,
 ) -> None:
     """Write the model directory."""
-    measured: dict[str, Any] = loads(transfer.read_text("utf-8"))
+    measured: dict[str, Any] = parse_json(read_text(transfer), str(transfer))
     model = load_spanproto(run)
     decision = build(DecisionConfig, measured["decision"], "decision")
     encoder = replace(model.config.encoder, name=ENCODER)
@@ -89,4 +90,4 @@ def quality(measured: dict[str, Any]) -> list[dict[str, str]]:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    in_one_sentence(lambda: typer.run(main))

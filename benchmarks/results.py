@@ -20,10 +20,10 @@ from spanproto.experiments.carried_choices import CARRIED_TITLES, carried_cells
 from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.choices import CHOSEN_ON, TITLES, choice_cells
 from spanproto.experiments.dense_choices import DENSE_TITLES, dense_cells
+from spanproto.experiments.filling import fill, run_own_cells
 from spanproto.experiments.foreign_choices import FOREIGN_TITLES, foreign_cells
 from spanproto.experiments.foreign_systems import foreign_system_cells
-from spanproto.experiments.own_columns import OwnCell, run_own_cells
-from spanproto.experiments.progress import fill
+from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.schedules import SCHEDULED_ON, schedule_cells
 from spanproto.experiments.systems import (
     CROSSDOMAIN_1,

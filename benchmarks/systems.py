@@ -21,7 +21,9 @@ from system_trainings import (
     variant_table,
 )
 
+from spanproto.cli.main import in_one_sentence
 from spanproto.data.files import atomic_writer
+from spanproto.errors import DataError
 from spanproto.experiments.foreign_choices import FOREIGN_EPISODES
 from spanproto.paper.scores import Scores
 
@@ -182,11 +184,15 @@ def settings_tried(results: Path) -> int:
 
 
 def main(results: Annotated[Path, typer.Argument(help="Folder of the scores.")] = RESULTS) -> None:
-    """Write the page beside the scores, if there are any."""
-    if any((results / "baselines").glob("*/*.json")):
-        with atomic_writer(results / "systems.md") as stream:
-            stream.write(page(results))
+    """Write the page beside the scores."""
+    if not any((results / "baselines").glob("*/*.json")):
+        raise DataError(
+            f"{results}: no scores of other systems in it; give the folder with what "
+            "benchmarks/results.py has written"
+        )
+    with atomic_writer(results / "systems.md") as stream:
+        stream.write(page(results))
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    in_one_sentence(lambda: typer.run(main))

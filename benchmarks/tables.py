@@ -3,7 +3,7 @@
 No figure is typed here but those of the paper, which carry their source.
 """
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from spanproto.cli.main import in_one_sentence
-from spanproto.data.files import atomic_writer
+from spanproto.data.files import atomic_writer, parse_json, read_text
 from spanproto.errors import DataError
 from spanproto.paper import published
 from spanproto.paper.comparison import column_title
@@ -19,6 +19,7 @@ from spanproto.paper.page import Table
 from spanproto.paper.scores import F1, Scores
 
 RESULTS = Path(__file__).parent.parent / "results"
+RULES = ("spanproto", "spanproto-released")
 BY_BOTH_RULES = ("news-1", "wiki-1", "social-1", "ontonotes-1", "inter-5w1", "inter-5w5")
 
 HELD_OUT = {
@@ -29,13 +30,27 @@ HELD_OUT = {
 SHOTS = (1, 5, 20)
 
 
+INTRODUCTION = """# Measured results
+
+Every measured figure here comes from a JSON file beside this page, which names the command, commit,
+seed, data and hardware. `python benchmarks/tables.py` writes the page from them. Published figures
+are those of Wang et al. (EMNLP 2022).
+"""
+
+
+class NotMeasuredError(DataError):
+    """A result that is not there; `what` names it in the folder."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: not measured yet")
+        self.what = what
+
+
 def load(path: Path) -> dict[str, Any]:
     """One result."""
     if not path.exists():
-        raise DataError(
-            f"{path}: not there, and the page tells of it; give the folder with all results"
-        )
-    content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        raise NotMeasuredError(path.name)
+    content: dict[str, Any] = parse_json(read_text(path), str(path))
     return content
 
 
@@ -44,10 +59,9 @@ def rules_table(results: Path) -> str:
     scores = Scores(results)
     printed = {**published.MAIN_CROSSDOMAIN["spanproto"], **published.MAIN_FEWNERD["spanproto"]}
     rows = []
-    rules = ("spanproto", "spanproto-released")
     for column in BY_BOTH_RULES:
-        seeds = scores.common_seeds(column, rules)
-        own, oracle = (fmean(scores.values(column, rule, *F1, seeds=seeds)) for rule in rules)
+        seeds = scores.common_seeds(column, RULES)
+        own, oracle = (fmean(scores.values(column, rule, *F1, seeds=seeds)) for rule in RULES)
         cells = [f"**{own:.2f}**", f"{oracle:.2f}", f"{printed[column]:.2f}"]
         rows.append((column_title(column), cells))
     heading = ("F1", "its own candidates", "gold spans handed in (oracle)", "published")
@@ -117,26 +131,10 @@ def origin(made: dict[str, Any]) -> str:
     return f"{hardware}, commit `{made['commit'][:12]}`{seed}"
 
 
-def page(results: Path = RESULTS) -> str:
-    """The whole page."""
+def of_built_in(results: Path) -> str:
+    """How the twin does, which was trained without three domains."""
     transfer = load(results / "transfer.json")
-    speed = load(results / "training-step.json")
-    times = speed["milliseconds"]
-    on_cpu = load(results / "training-step-cpu.json")
-    adapted = load(results / "adaptation-throughput.json")
-    together, alone = adapted["side_by_side"], adapted["one_by_one"]
-    rejected, tuned = (load(results / f"{name}.json") for name in ("rejection", "rejection-adapt"))
-    drawn = rejected["episodes"]
-    doubts = load(results / "doubts.json")
-    entities = doubts["labelled"] + doubts["unlabelled"]
-    return f"""# Measured results
-
-Every measured figure here comes from a JSON file beside this page, which names the command, commit,
-seed, data and hardware. `python benchmarks/tables.py` writes the page from them. Published figures
-are those of Wang et al. (EMNLP 2022).
-
-## What the built-in model does on domains that it has not seen
-
+    return f"""
 The built-in model is trained on all of its corpora, so that nothing is left to test it on. A twin
 was trained in the same way without three domains (`configs/default-held-out.yaml`) and tried on
 these: fitted as `FewShotNER.fit` does to examples of all types of the domain
@@ -156,9 +154,14 @@ standard deviations over {transfer["f1"]["ai/1"]["adapted"]["draws"]} draws of t
 
 Measured with `benchmarks/transfer.py`, as `make results-transfer` does; `transfer.json` has each
 command ({origin(transfer["runs"][0])}).
+"""
 
-## What handing the gold spans in is worth
 
+def of_both_rules(results: Path) -> str:
+    """What the released evaluation gives, by the weights that are in the tables."""
+    if not all(Scores(results).common_seeds(column, RULES) for column in BY_BOTH_RULES):
+        raise NotMeasuredError("some columns by one of the two rules")
+    return f"""
 The evaluation in the paper's released code adds the gold query spans to the candidates and drops
 predictions within one word of them. SpanProto as trained, neither fine-tuned nor with a fitted
 decision, scored by its own candidates and by that rule, the same weights:
@@ -167,9 +170,15 @@ decision, scored by its own candidates and by that rule, the same weights:
 
 Pooled micro F1, means over the seeds of [systems.md](systems.md), which says how it was trained and
 has every other system beside it; the published figures are of BERT-base and the full training data.
+"""
 
-## What a training step costs
 
+def of_training_step(results: Path) -> str:
+    """Its time beside the bare encoder's."""
+    speed = load(results / "training-step.json")
+    times = speed["milliseconds"]
+    on_cpu = load(results / "training-step-cpu.json")
+    return f"""
 A step of SpanProto (forward pass, three losses, backward pass) takes **{speed["ratio"]:.2f} times**
 as long as the forward and backward pass of the bare encoder on the same sub-tokens:
 {times["training_step"]:.1f} against {times["bare_encoder"]:.1f} ms (medians of
@@ -184,9 +193,14 @@ padding. With a row for each sentence a step takes **{on_cpu["saved_by_shared_ro
 long on a CPU ({on_cpu["milliseconds"]["a_row_each"]:.0f} against
 {on_cpu["milliseconds"]["training_step"]:.0f} ms; MiniLM-L6, {on_cpu["episodes_per_step"]}
 cross-domain 1-shot episodes; {origin(on_cpu["provenance"])}).
+"""
 
-## What adapting many support sets at once saves
 
+def of_adaptation(results: Path) -> str:
+    """Side by side against one by one."""
+    adapted = load(results / "adaptation-throughput.json")
+    together, alone = adapted["side_by_side"], adapted["one_by_one"]
+    return f"""
 Copies of the model for {together["episodes_at_once"]} episodes, stepped together, are fine-tuned
 and asked **{adapted["speedup"]:.1f} times** as fast as one by one:
 {together["episodes_per_second"]:.1f} against {alone["episodes_per_second"]:.2f} episodes a second,
@@ -194,9 +208,14 @@ with F1 of {together["f1"]:.1f} and {alone["f1"]:.1f} ({adapted["episodes"]} val
 OntoNotes; MPNet-base trained on INTER, all layers tuned for {adapted["adaptation"]["steps"]}
 steps).
 Measured with `benchmarks/adaptation_throughput.py` ({origin(adapted["provenance"])}).
+"""
 
-## What the radius r rejects
 
+def of_rejection(results: Path) -> str:
+    """As trained and fine-tuned."""
+    rejected, tuned = (load(results / f"{name}.json") for name in ("rejection", "rejection-adapt"))
+    drawn = rejected["episodes"]
+    return f"""
 Episodes of {drawn["ways"]} types with {drawn["shots"]} examples each, whose query sentences also
 hold entities of types that the support set does not show. SpanProto trained on INTER proposes spans
 and types; r is fitted on {drawn["number"]} episodes of INTER's dev types, and what lies beyond it
@@ -208,9 +227,14 @@ it is {rejected["fitted_r"]:.2f}, and after fine-tuning {tuned["fitted_r"]:.2f}.
 
 `rejection.png` and `rejection-adapt.png` have precision and recall over r. Measured with
 `benchmarks/rejection.py` ({origin(rejected["provenance"])}), as `make results-adaptation` does.
+"""
 
-## What doubts on training sentences find
 
+def of_doubts(results: Path) -> str:
+    """How many of them are right."""
+    doubts = load(results / "doubts.json")
+    entities = doubts["labelled"] + doubts["unlabelled"]
+    return f"""
 Of the {entities:,} entities of INTER's training sentences {doubts["unlabelled"] / entities:.0%}
 have no label, since they are of dev and test types. Two models, each trained on half of the
 sentences, take {doubts["doubtful"]:,} spans for entities in the other half that nobody labelled;
@@ -220,6 +244,32 @@ these types are looked at for this count alone. Made with `spanproto data doubts
 `make doubts` does; counted with `benchmarks/doubts.py`
 ({origin(doubts["provenance"])}).
 """
+
+
+SECTIONS: dict[str, Callable[[Path], str]] = {
+    "What the built-in model does on domains that it has not seen": of_built_in,
+    "What handing the gold spans in is worth": of_both_rules,
+    "What a training step costs": of_training_step,
+    "What adapting many support sets at once saves": of_adaptation,
+    "What the radius r rejects": of_rejection,
+    "What doubts on training sentences find": of_doubts,
+}
+
+
+def page(results: Path = RESULTS) -> str:
+    """The whole page; what is not measured yet in the folder is said to be so."""
+    missing: list[NotMeasuredError] = []
+    sections = []
+    for title, tell in SECTIONS.items():
+        try:
+            text = tell(results).strip()
+        except NotMeasuredError as reason:
+            missing.append(reason)
+            text = f"Not measured here yet ({reason.what})."
+        sections.append(f"## {title}\n\n{text}\n")
+    if len(missing) == len(SECTIONS):
+        raise DataError(f"{results}: no result that the page tells of; give the folder of results")
+    return "\n".join((INTRODUCTION, *sections))
 
 
 def main(results: Annotated[Path, typer.Argument(help="Folder of the results.")] = RESULTS) -> None:

@@ -21,6 +21,7 @@ import torch
 import typer
 
 from spanproto.batch import EpisodeBatch, collate
+from spanproto.cli.main import in_one_sentence
 from spanproto.config import to_dict
 from spanproto.data.files import atomic_writer
 from spanproto.data.formats import read_episodes
@@ -139,4 +140,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    in_one_sentence(lambda: typer.run(main))

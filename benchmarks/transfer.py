@@ -25,6 +25,7 @@ import typer
 
 from spanproto.adaptation import AdaptationConfig, adapt_to_one
 from spanproto.checkpoint import load_model
+from spanproto.cli.main import in_one_sentence
 from spanproto.config import apply_overrides, build, to_dict
 from spanproto.data.few_shot import few_shot_support
 from spanproto.data.files import atomic_writer
@@ -365,4 +366,4 @@ def calibration(pairs: Sequence[tuple[Any, Any]], decision: DecisionConfig) -> d
 
 
 if __name__ == "__main__":
-    app()
+    in_one_sentence(app)

@@ -245,6 +245,17 @@ def test_held_out_sentences_take_half_of_the_time(
     assert clock.now == 20.0  # the step that was begun is done
 
 
+def test_a_search_that_takes_all_the_time_leaves_one_step(
+    tiny_model: SpanProto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(tiny_model, monkeypatch, seconds=1.0)
+    config = quick(steps=100, check_every=3, early_stopping=True, seconds=0.9)
+    adapted = adapt_to_one(tiny_model, two_types(), config)
+    assert clock.now == 2.0  # one of the search, and one
+    before = support_loss(tiny_model, two_types())
+    assert support_loss(adapted, two_types()) != pytest.approx(before)
+
+
 def test_a_time_that_ends_before_the_first_look_still_tells(
     tiny_model: SpanProto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,6 +297,8 @@ def test_the_steps_that_fit_into_the_time() -> None:
     assert _steps_in_time(config, 2, 2.0) == 10
     assert _steps_in_time(config, 5, 9.9) == 6  # the one begun is done
     assert _steps_in_time(config, 6, 10.5) == 6  # and no more
+    assert _steps_in_time(config, 0, 10.5) == 1  # but never none
+    assert _steps_in_time(AdaptationConfig(steps=30, seconds=0.0), 0, 0.1) == 0  # unless asked for
     assert _steps_in_time(AdaptationConfig(steps=30), 6, 1000.0) == 30
 
 

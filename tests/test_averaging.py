@@ -58,6 +58,21 @@ def test_weights_are_the_means(runs: list[Path]) -> None:
     assert mean.origin["seed"] == 7
 
 
+def test_the_mean_names_the_data_and_settings_of_all(runs: list[Path], tmp_path: Path) -> None:
+    other = load_model(runs[1])
+    (file,) = other.origin["data"]
+    other.origin["data"] = [file, {**file, "name": "more.jsonl", "sha256": "5ca1ab1e" * 8}]
+    save_model(other, tmp_path / "other")
+    mean = averaged([runs[0], tmp_path / "other"])
+    assert mean.origin["data"] == other.origin["data"]
+    orders = [each["training_config"]["order_seed"] for each in mean.origin["trainings"]]
+    assert orders == [None, 1]
+    save_model(mean, tmp_path / "mean")
+    card = (tmp_path / "mean" / "README.md").read_text("utf-8")
+    assert "- train.jsonl (SHA-256" in card
+    assert "- more.jsonl (SHA-256 `5ca1ab1e5ca1`)" in card
+
+
 def test_what_began_otherwise_is_not_averaged(runs: list[Path], tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"trained with seed 1, and .* with 7"):
         averaged([runs[0], runs[3]])

@@ -139,6 +139,13 @@ def test_prediction_is_what_is_kept(joint: SpanProto) -> None:
             assert [tuple(m.span) for m in prediction.mentions] == kept
 
 
+def test_a_model_in_training_predicts_as_one_that_is_not(joint: SpanProto) -> None:
+    episodes = [synthetic.episode(5)]
+    expected = predict(joint, episodes)
+    assert predict(joint.train(), episodes) == expected
+    assert not any(module.training for module in joint.modules())
+
+
 def test_what_resembles_an_entity_of_no_type_is_none(joint: SpanProto) -> None:
     """Each episode has others of its own, which leave the other episodes alone."""
     whole = synthetic.episode(5).without_query_spans()

@@ -119,11 +119,14 @@ def adapt(
 
 
 def _steps_in_time(config: AdaptationConfig, done: int, elapsed: float) -> int:
-    """How many steps there will be within the seconds, if those to come take as long as so far."""
+    """How many steps there will be within the seconds, if those to come take as long as so far.
+
+    However few these are, one step is done, unless there are none.
+    """
     if config.seconds is None:
         return config.steps
     if elapsed > config.seconds:
-        return done
+        return max(done, 1 if config.seconds else 0)
     if done < 2:  # the first is slower than the others
         return config.steps
     return min(config.steps, max(done + 1, int(done * config.seconds / elapsed)))
@@ -159,7 +162,7 @@ def adapt_to_one(model: Model, episode: Episode, config: AdaptationConfig) -> Mo
     """A copy of the model fine-tuned to one support set, for as long as the settings ask.
 
     Where the time is limited, the search for a number of steps gets half of it, and the copy that
-    predicts what is left.
+    predicts what is left, or one step if nothing is.
     """
     from spanproto.methods.base import Method  # which is built on this module
 
@@ -176,7 +179,7 @@ def adapt_to_one(model: Model, episode: Episode, config: AdaptationConfig) -> Mo
         began = time.monotonic()
         steps = choose_steps(model, episode, replace(config, seconds=config.seconds / 2))
         left = config.seconds - (time.monotonic() - began)
-        config = replace(config, seconds=max(0.0, left))
+        config = replace(config, seconds=left) if left > 0 else replace(config, steps=1)
     return adapt(model, [episode], config, lambda step, _: step < steps)
 
 

@@ -8,6 +8,7 @@ in use.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -52,8 +53,21 @@ def averaged(folders: Sequence[Path]) -> Method:
             for name, tensor in states[0].items()
         }
     )
-    first.origin = {**first.origin, "averaged": len(models)}
+    first.origin = _origin_of_all([model.origin for model in models])
     return first
+
+
+def _origin_of_all(origins: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """That of the first, with the data files of all, and what each was set to."""
+    files = {str(file): file for origin in origins for file in origin.get("data", [])}
+    settings = ("data_config", "training_config")
+    each = [{name: origin[name] for name in settings if name in origin} for origin in origins]
+    return {
+        **origins[0],
+        "data": list(files.values()),
+        "averaged": len(origins),
+        "trainings": each,
+    }
 
 
 def _seed(model: Method) -> int | None:

@@ -91,6 +91,7 @@ def judge_by_settings(
     words: bool = False,
 ) -> list[list[list[list[Candidate]]]]:
     """What `judge` says under each of some settings; those that ask for the same look but once."""
+    model.eval()
     seen: dict[ModelConfig, Observation] = {}
     verdicts = []
     for config in settings:

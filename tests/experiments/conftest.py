@@ -1,4 +1,4 @@
-"""Data of foreign domains, made up, and what is trained and fine-tuned in a test."""
+"""A small cell, data of foreign domains, made up, and what is trained and fine-tuned in a test."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,10 @@ import synthetic
 
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.data.types import Sentence, Span
+from spanproto.experiments.cells import Cell, Grid
+from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.foreign_choices import foreign_column
+from spanproto.experiments.scoring import Scoring
 from spanproto.model import SpanProto
 from spanproto.training import loop
 from spanproto.training.settings import RunConfig
@@ -24,6 +27,39 @@ def nesting(sentence: Sentence) -> Sentence:
 def put(folder: Path, name: str, sentences: Sequence[Sentence], form: str) -> None:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     write_sentences(folder / name, sentences, form)
+
+
+@pytest.fixture
+def grid(tmp_path: Path, tiny_encoder: Path) -> Grid:
+    column = COLUMNS["news-1"]
+    episodes = [synthetic.episode(seed) for seed in range(4)]
+    for name in (*column.data["train"], column.test_file):
+        path = tmp_path / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_episodes(path, episodes, "crossdomain")
+    return Grid(
+        tmp_path / "data",
+        str(tiny_encoder),
+        tmp_path / "results",
+        tmp_path / "runs",
+        limit=2,
+        device="cpu",
+    )
+
+
+@pytest.fixture
+def cell() -> Cell:
+    run = {
+        "method": "spanproto",
+        "model": {"objective": {"extractor_steps": 1}},
+        "training": {"steps": 3, "episodes_per_step": 1},
+    }
+    scorings = (
+        Scoring("plain", configure=("extractor.threshold=0.0",)),
+        Scoring("adapted", adaptation={"steps": 1}),
+        Scoring("oracle", candidates="released"),
+    )
+    return Cell("spanproto", "news-1", 12, run, scorings)
 
 
 @pytest.fixture

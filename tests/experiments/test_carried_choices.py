@@ -11,8 +11,9 @@ import pytest
 from spanproto.errors import ConfigError
 from spanproto.experiments.carried_choices import CARRIED_TITLES, CUT_TITLES, carried_cells
 from spanproto.experiments.cells import Grid
+from spanproto.experiments.filling import require_for_own_cells, run_own_cells
 from spanproto.experiments.foreign_choices import foreign_cells, foreign_column
-from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
+from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import together
 from spanproto.experiments.systems import words_cell
 

@@ -1,6 +1,7 @@
 """A table filled cell by cell: trained, scored, kept, and not done twice."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,60 +9,19 @@ import pytest
 import synthetic
 
 from spanproto.centring import RADIUS
+from spanproto.data.episodes import read_supported_episodes
 from spanproto.data.formats import write_episodes, write_sentences
-from spanproto.decision import DEFAULT_EVIDENCE
+from spanproto.data.types import Sentence
 from spanproto.errors import ConfigError, DataError
-from spanproto.experiments.averages import in_orders, on_episodes_of
 from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.columns import COLUMNS, column_named
-from spanproto.experiments.progress import fill
-from spanproto.experiments.scoring import Scoring, together
+from spanproto.experiments.filling import fill
+from spanproto.experiments.own_columns import OwnCell
+from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.setups import require_inputs
-from spanproto.experiments.systems import (
-    CROSSDOMAIN_1,
-    INTER,
-    alike_cell,
-    baseline_cells,
-    spanproto_cell,
-    trained_alike,
-    words_cell,
-)
-from spanproto.experiments.trained import forget, train_cell
-from spanproto.methods import METHODS, method_named
+from spanproto.experiments.systems import CROSSDOMAIN_1, trained_alike, words_cell
+from spanproto.meaning import Meaning
 from spanproto.training.settings import RunConfig
-
-
-@pytest.fixture
-def grid(tmp_path: Path, tiny_encoder: Path) -> Grid:
-    column = COLUMNS["news-1"]
-    episodes = [synthetic.episode(seed) for seed in range(4)]
-    for name in (*column.data["train"], column.test_file):
-        path = tmp_path / "data" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_episodes(path, episodes, "crossdomain")
-    return Grid(
-        tmp_path / "data",
-        str(tiny_encoder),
-        tmp_path / "results",
-        tmp_path / "runs",
-        limit=2,
-        device="cpu",
-    )
-
-
-@pytest.fixture
-def cell() -> Cell:
-    run = {
-        "method": "spanproto",
-        "model": {"objective": {"extractor_steps": 1}},
-        "training": {"steps": 3, "episodes_per_step": 1},
-    }
-    scorings = (
-        Scoring("plain", configure=("extractor.threshold=0.0",)),
-        Scoring("adapted", adaptation={"steps": 1}),
-        Scoring("oracle", candidates="released"),
-    )
-    return Cell("spanproto", "news-1", 12, run, scorings)
 
 
 def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> None:
@@ -79,78 +39,6 @@ def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> No
     assert len(found["plain"]["provenance"]["data"]) == 1
     assert found["plain"]["model"]["origin"]["training_config"]["steps"] == 3
     assert not any(grid.runs.rglob("*.safetensors"))
-
-
-def test_a_cell_may_be_of_several_trainings_averaged(grid: Grid, cell: Cell) -> None:
-    several = replace(cell, averaged=in_orders(12, 2), scorings=cell.scorings[:1])
-    fill(grid, [several], workers=1)
-    (scoring,) = several.scorings
-    found = json.loads(grid.file(several, scoring).read_text())
-    assert found["averaged"] == [{"training": {"order_seed": order}} for order in (12, 1012)]
-    assert found["model"]["origin"]["averaged"] == 2
-    assert not any(grid.runs.rglob("*.safetensors"))
-    assert not grid.wants(several)
-    for fewer in (cell.averaged, in_orders(12, 3)):
-        with pytest.raises(ConfigError, match="the mean of trainings that change"):
-            grid.wants(replace(several, averaged=fewer))
-
-
-def test_tables_whose_folders_are_called_alike_leave_each_other_their_means(
-    grid: Grid, cell: Cell
-) -> None:
-    several = replace(cell, averaged=in_orders(12, 2))
-    twin = replace(grid, output=grid.output.parent / "other" / grid.output.name)
-    model = train_cell(grid, several)
-    forget(twin, several)
-    assert model.exists()
-    forget(grid, several)
-    assert not model.exists()
-
-
-def test_trainings_that_are_averaged_are_done_once_for_all_columns(
-    grid: Grid, cell: Cell, trained: list[RunConfig]
-) -> None:
-    columns = ("news-1", "wiki-1")
-    wiki = COLUMNS["wiki-1"]
-    for number, part in enumerate((wiki.test_file, *wiki.data["train"])):
-        write_episodes(grid.data / part, [synthetic.episode(30 + number)], "crossdomain")
-    cells = [
-        replace(
-            cell,
-            column=column,
-            averaged=on_episodes_of(columns, 12, 2),
-            scorings=cell.scorings[:1],
-        )
-        for column in columns
-    ]
-    fill(grid, cells, workers=1)
-    seen = [(run.data.train, run.training.order) for run in trained]
-    assert seen == [
-        (COLUMNS[column].data["train"], order) for column in columns for order in (12, 1012)
-    ]
-    one, other = (json.loads(grid.file(c, c.scorings[0]).read_text()) for c in cells)
-    assert one["model"]["origin"] == other["model"]["origin"]
-    assert one["micro"] != other["micro"]
-    assert not any(grid.runs.rglob("*.safetensors"))
-
-
-def test_a_training_to_be_averaged_that_fails_is_complained_of_and_the_others_are_kept(
-    grid: Grid, cell: Cell, trained: list[RunConfig]
-) -> None:
-    cut_off = grid.data / COLUMNS["wiki-1"].data["train"][0]
-    cut_off.write_text('{"Wiki": [{"support": {}}]}', "utf-8")
-    several = replace(
-        cell, averaged=on_episodes_of(["wiki-1", "news-1"], 12, 1), scorings=cell.scorings[:1]
-    )
-    with pytest.raises(DataError, match="Wiki"):
-        fill(grid, [several], workers=1)
-    assert grid.wants(several)
-    write_episodes(cut_off, [synthetic.episode(30)], "crossdomain")
-    fill(grid, [several], workers=1)
-    assert [run.data.train for run in trained] == [
-        COLUMNS[column].data["train"] for column in ("wiki-1", "news-1", "wiki-1")
-    ]
-    assert not grid.wants(several)
 
 
 def test_decisions_share_fine_tuned_copies(grid: Grid, cell: Cell, fine_tuned: list[int]) -> None:
@@ -285,9 +173,32 @@ def test_scores_of_another_decision_are_refused(grid: Grid, cell: Cell) -> None:
     ):
         with pytest.raises(ConfigError, match=words):
             grid.wants(replace(cell, scorings=(other,)))
+    learned = replace(asking, learned=True)
+    with pytest.raises(ConfigError, match="a map learned of what it says: False, and now it is"):
+        grid.wants(replace(cell, scorings=(learned,)))
     earlier = {key: value for key, value in found["plain"].items() if key != "fitted_on"}
     grid.file(cell, plain).write_text(json.dumps(earlier))  # which did not say
     assert not grid.wants(replace(cell, scorings=(replace(plain, fit_decision=3),)))
+
+
+def test_what_meanings_tell_types_by_is_learned_from_the_cells_training_sentences(
+    grid: Grid, cell: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[list[tuple[str, ...]], int]] = []
+
+    def learn(_: Meaning, sentences: Iterable[Sentence], seed: int) -> None:
+        seen.append(([sentence.words for sentence in sentences], seed))
+
+    monkeypatch.setattr(Meaning, "learn", learn)
+    learned = Scoring("learned", meaning=True, learned=True)
+    cell = replace(cell, scorings=(learned, replace(learned, name="asked", learned=False)))
+    fill(grid, [cell], workers=1)
+    (train,) = COLUMNS["news-1"].data["train"]
+    episodes = read_supported_episodes(grid.data / train)
+    words = [s.words for episode in episodes for s in (*episode.support, *episode.query)]
+    assert seen == [(list(dict.fromkeys(words)), 12)]
+    found = [json.loads(grid.file(cell, s).read_text()) for s in cell.scorings]
+    assert [content.get("learned", False) for content in found] == [True, False]
 
 
 def test_another_training_does_not_go_on_with_one_that_was_stopped(grid: Grid, cell: Cell) -> None:
@@ -360,56 +271,6 @@ def test_few_nerd_columns_draw_the_same_episodes_every_time(tmp_path: Path) -> N
     assert {len(episode.types) for episode in one} == {5}
 
 
-def test_the_systems_of_the_tables_are_ones_that_can_run() -> None:
-    for column in (CROSSDOMAIN_1[0], INTER[0]):
-        own = (spanproto_cell(column, 12), words_cell(column, 12))
-        for cell in (*own, *baseline_cells(column, 12)):
-            RunConfig.of({**cell.run, "data": COLUMNS[column].data})
-            for scoring in cell.scorings:
-                method = method_named(scoring.method or cell.run["method"])
-                assert method.name == cell.run["method"] or cell.run["method"] in method.weights_of
-    assert {"protobert", "nnshot", "structshot"} <= METHODS.keys()
-
-
-@pytest.mark.parametrize("column", [CROSSDOMAIN_1[0], INTER[0]])
-def test_words_are_learned_beside_what_the_tables_have_and_weighed_on_fewnerd(column: str) -> None:
-    table, words = spanproto_cell(column, 12), words_cell(column, 12)
-    fitted = [scoring for scoring in table.scorings if scoring.fit_decision]
-    on_fewnerd = COLUMNS[column].protocol == "fewnerd"
-    names = [scoring.name for scoring in words.scorings]
-    told = ["words-named", "words-even"] if on_fewnerd else []
-    assert names == ["words-fitted", "words-adapted", *told]
-    for scoring, like in zip(words.scorings[:2], fitted, strict=True):
-        usual = like.evidence or DEFAULT_EVIDENCE
-        expected = (*usual, "words", "meaning") if on_fewnerd else (*usual, "meaning")
-        assert scoring.evidence == expected
-        assert scoring.meaning
-        assert not like.meaning
-        assert (scoring.adaptation is None) == (like.adaptation is None)
-    if on_fewnerd:
-        adapted, named, even = words.scorings[1:]
-        assert named.deciding == (*adapted.deciding, "decision.names_in_meaning=1")
-        assert even.deciding == (*adapted.deciding, "decision.even_types=true")
-        assert together([adapted, named, even]) == [[adapted, named, even]]  # of the same copies
-    run = RunConfig.of({**words.run, "data": COLUMNS[column].data})
-    assert run.model.objective.word_weight == 1
-    assert run.model.extractor.neighbours
-    assert run.model.encoder.case == on_fewnerd
-    assert words.run["training"] == table.run["training"]
-
-
-def test_across_domains_lower_layers_alone_are_trained_and_all_of_them_tuned() -> None:
-    one, five, fewnerd = (words_cell(column, 12) for column in ("wiki-1", "wiki-5", "inter-5w1"))
-    assert [cell.run["model"]["encoder"].get("layers") for cell in (one, five, fewnerd)] == [
-        8,
-        8,
-        None,
-    ]
-    tuned = [cell.scorings[-1].adaptation or {} for cell in (one, five, fewnerd)]
-    assert [settings["tuning"]["tune"] for settings in tuned] == ["all", "all", "top"]
-    assert tuned[0]["steps"] < tuned[1]["steps"]
-
-
 def test_scores_of_other_training_episodes_are_refused(grid: Grid, cell: Cell) -> None:
     (plain, *_) = cell.scorings
     one = replace(cell, scorings=(plain,))
@@ -419,30 +280,6 @@ def test_scores_of_other_training_episodes_are_refused(grid: Grid, cell: Cell) -
         grid.wants(one.retrained(one.system, {}, {}, (plain,), {"train": train}))
 
 
-def test_a_quick_look_may_be_shorter_than_the_extractors_first_steps() -> None:
-    for cell in (spanproto_cell("news-1", 12, "ontonotes-1"), *baseline_cells("news-1", 12)):
-        short = cell.lasting(4)
-        run = RunConfig.of({**short.run, "data": COLUMNS["news-1"].data})
-        assert run.training.steps == 4
-        assert (short.system, short.scorings, short.also) == (cell.system, cell.scorings, cell.also)
-        if cell.system == "spanproto":
-            assert run.model.objective.extractor_steps == 4
-            assert run.model.objective.negatives == 0.3
-
-
-def test_protobert_can_be_trained_as_spanproto_is() -> None:
-    cell, own = alike_cell("inter-5w5", 12), spanproto_cell("inter-5w5", 12)
-    assert cell.run["training"] == own.run["training"]
-    assert [(scoring.name, scoring.method) for scoring in cell.scorings] == [
-        ("protobert-alike", "protobert"),
-        ("nnshot-alike", "nnshot"),
-        ("structshot-alike", "structshot"),
-    ]
-    assert cell.scorings[-1].configure == ("temperature=0.318",)  # as in the other row
-    short = RunConfig.of({**cell.lasting(2).run, "data": COLUMNS["inter-5w5"].data})
-    assert (short.training.steps, short.model.layers, short.model.dropout) == (2, 1, 0)
-
-
 def test_doubts_that_are_not_there_are_missed_before_anything_is_trained(tmp_path: Path) -> None:
     cell = words_cell("inter-5w1", 12)
     column = COLUMNS["inter-5w1"]
@@ -450,4 +287,4 @@ def test_doubts_that_are_not_there_are_missed_before_anything_is_trained(tmp_pat
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     with pytest.raises(DataError, match="make partly-labelled"):
-        require_inputs(Grid(tmp_path, "none", tmp_path / "out"), [(column, cell)])
+        require_inputs(Grid(tmp_path, "none", tmp_path / "out"), [OwnCell.of_benchmark(cell)])

@@ -10,8 +10,9 @@ import synthetic
 from spanproto.errors import DataError
 from spanproto.experiments.cells import Grid
 from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.filling import require_for_own_cells, run_own_cells
 from spanproto.experiments.foreign_choices import FOREIGN_DOMAINS, foreign_cells, foreign_column
-from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
+from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import together
 from spanproto.experiments.systems import by_shots, words_cell
 from spanproto.provenance import sha256

@@ -7,9 +7,10 @@ from scripts import benchmark_script
 
 from spanproto.experiments.cells import Grid
 from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.filling import run_own_cells
 from spanproto.experiments.foreign_choices import foreign_column
 from spanproto.experiments.foreign_systems import foreign_system_cells
-from spanproto.experiments.own_columns import OwnCell, run_own_cells
+from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.systems import baseline_cells
 
 

@@ -80,6 +80,17 @@ def test_a_share_of_given_episodes(tmp_path: Path) -> None:
     assert all(episode in episodes for episode in seen)
 
 
+def test_each_file_of_episodes_gives_its_share(tmp_path: Path) -> None:
+    few, many = ([synthetic.episode(n) for n in numbers] for numbers in (range(2), range(5, 25)))
+    for name, episodes in (("many.jsonl", many), ("few.jsonl", few)):
+        write_episodes(tmp_path / name, episodes, "token-episodes")
+    files = [str(tmp_path / name) for name in ("many.jsonl", "few.jsonl")]
+    source = TrainingData(DataConfig(train=files, train_share=0.1)).episodes(seed=1)
+    seen = [source[number] for number in range(3)]
+    assert sum(episode in many for episode in seen) == 2
+    assert sum(episode in few for episode in seen) == 1  # and never none
+
+
 @pytest.mark.parametrize("share", [0.0, -0.5, 1.5])
 def test_a_share_is_more_than_nothing_and_no_more_than_all(share: float) -> None:
     with pytest.raises(ConfigError, match=r"data\.train_share"):

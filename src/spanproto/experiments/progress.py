@@ -1,7 +1,7 @@
 """How far cells are that run in other processes, by what they leave on disk, and a bar of it."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -10,52 +10,13 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from spanproto.experiments.cells import Cell, Grid, run_cell
-from spanproto.experiments.columns import column_named
+from spanproto.experiments.cells import Cell, Grid
 from spanproto.experiments.patience import with_patience
-from spanproto.experiments.setups import require_inputs
-from spanproto.experiments.trained import Run, forget_shared, shared_runs, train_run
 from spanproto.experiments.workers import Done, finished, side_by_side
 
 Item = TypeVar("Item")
 _LAYOUT = "{percentage:3.0f}%|{bar:20}| {desc} [{elapsed}<{remaining}{postfix}]"
 _SHOWN = 3  # cells that are named
-
-
-def fill(grid: Grid, cells: Sequence[Cell], workers: int) -> None:
-    """Train and score what is missing of the cells, once data and encoder are seen to be there.
-
-    A cell that fails lets the others go on, and is complained of when they are done.
-    """
-    todo = [cell for cell in cells if grid.wants(cell)]
-    require_for_cells(grid, todo)
-    with trained_together(shared_runs(grid, todo), workers):
-        run_with_bar(grid, partial(run_cell, grid), todo, workers, lambda cell: cell)
-
-
-@contextmanager
-def trained_together(runs: Mapping[str, Run], workers: int) -> Iterator[None]:
-    """Trainings that several cells may share, done side by side before any, and kept for as long.
-
-    If one fails, the others are done, and no cell is begun; where they stand they go on next time.
-    """
-    patient = partial(with_patience, partial(_train_one_of, runs))
-    with tqdm(total=len(runs), desc="trainings", disable=None if runs else True) as bar:
-        for _ in finished(side_by_side(patient, runs, workers)):
-            bar.update()
-    yield
-    forget_shared(runs)
-
-
-def _train_one_of(runs: Mapping[str, Run], folder: str) -> Path:
-    """Train what has this folder, by which it is called if it fails."""
-    return train_run(runs[folder])
-
-
-def require_for_cells(grid: Grid, cells: Sequence[Cell]) -> None:
-    """Complain if data or the encoder of some cell are not there."""
-    columns = [one for cell in cells for one in cell.by_column()]
-    require_inputs(grid, [(column_named(one.column), one) for one in columns])
 
 
 def run_with_bar(

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spanproto.errors import ConfigError, DataError
 from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.trained import runs_of
 from spanproto.provenance import sha256
 
 if TYPE_CHECKING:
     from spanproto.experiments.cells import Cell, Grid
-    from spanproto.experiments.columns import Column
+    from spanproto.experiments.own_columns import OwnCell
     from spanproto.experiments.scoring import Scoring
 
 _ENCODER = "the encoder"
@@ -44,29 +45,40 @@ def read_score_file(path: Path) -> dict[str, Any]:
     return content
 
 
-def require_inputs(grid: "Grid", cells: Iterable[tuple["Column", "Cell"]]) -> None:
+def require_inputs(grid: "Grid", cells: Iterable["OwnCell"]) -> None:
     """Complain of data or an encoder that is not there, before the first of many cells is begun.
 
     The quick form brings its data.
     """
     wanted = list(cells)
-    for column, cell in [] if grid.quick else wanted:
-        fits = any(scoring.fit_decision for scoring in cell.scorings)
-        validating = column.validation.get("valid", []) if fits else []
-        for name in (*column.data["train"], column.test_file, *validating):
-            if not (grid.data / name).exists():
-                raise DataError(
-                    f"{grid.data / name}: no such file, which the column {column.name} needs; "
-                    "check --data"
-                )
-        for name in cell.doubtful:
-            if not (grid.data / name).exists():
-                raise DataError(
-                    f"{grid.data / name}: no such file, which {cell.system} needs for "
-                    f"{column.name}; `make partly-labelled` or `make doubts` writes it"
-                )
+    if not grid.quick:
+        for own in wanted:
+            _require_data(grid, own)
     if wanted:
         require_encoder(grid.encoder)
+
+
+def _require_data(grid: "Grid", own: "OwnCell") -> None:
+    """What the cell trains on and is tested on, fits a decision to, and may leave unlabelled."""
+    with own.known():
+        training = [name for run in runs_of(grid, own.cell) for name in run["data"]["train"]]
+    fits = any(scoring.fit_decision for scoring in own.cell.scorings)
+    wanted = [(name, own.column) for name in training]
+    for column in own.columns:
+        validating = column.validation.get("valid", []) if fits else []
+        wanted += [(name, column) for name in (column.test_file, *validating)]
+    for name, column in wanted:
+        if not (grid.data / name).exists():
+            raise DataError(
+                f"{grid.data / name}: no such file, which the column {column.name} needs; "
+                "check --data"
+            )
+    for name in own.cell.doubtful:
+        if not (grid.data / name).exists():
+            raise DataError(
+                f"{grid.data / name}: no such file, which {own.cell.system} needs for "
+                f"{own.column.name}; `make partly-labelled` or `make doubts` writes it"
+            )
 
 
 @lru_cache  # of those that can be read: many recipes may ask for one
@@ -175,6 +187,8 @@ def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iter
         what = "a decision fitted on so many episodes:"
         yield Compared(what, content["fitted_on"], scoring.fit_decision)
         yield Compared("the pretrained encoder asked:", content["meaning"], scoring.meaning)
+        learned = content.get("learned", False)
+        yield Compared("a map learned of what it says:", learned, scoring.learned)
     if scoring.fit_decision and "evidence" in content:
         evidence = None if scoring.evidence is None else list(scoring.evidence)
         yield Compared("a decision fitted to", content["evidence"], evidence)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ def runs_of(grid: "Grid", cell: "Cell") -> list[Run]:
 
     Each has a folder that no other one goes on with: a cell that was stopped goes on with its own
     training, and with settings, an encoder or an output folder that differ, another one begins.
-    Of several, cells of other columns may have the same: these are in one folder for all.
+    Of several, other cells may have the same: these are in one folder for all.
     """
     return [_run(grid, cell, changes) for changes in cell.averaged or ({},)]
 
@@ -37,7 +37,7 @@ def _run(grid: "Grid", cell: "Cell", changes: Changes) -> Run:
     data = {"root": str(grid.data), **cell.data, **changes.get("data", {})}
     content = {**cell.run, "model": model, "data": data, "training": training}
     key = _key([content, str(grid.output.resolve())])
-    place = cell.system if cell.averaged else f"{cell.system}.{cell.column}"
+    place = "averaged" if cell.averaged else f"{cell.system}.{cell.column}"
     training |= {"output": str(_folder(grid) / f"{place}.{cell.seed}.{key}"), "device": grid.device}
     return content
 
@@ -53,9 +53,9 @@ def _folder(grid: "Grid") -> Path:
     return grid.runs / grid.output.name
 
 
-def shared_runs(grid: "Grid", cells: Sequence["Cell"]) -> dict[str, Run]:
-    """Every training of those cells that average several, by its folder: each to be done once."""
-    runs = (run for cell in cells if cell.averaged for run in runs_of(grid, cell))
+def shared_runs(grid: "Grid", cell: "Cell") -> dict[str, Run]:
+    """The trainings of a cell that averages several, by their folders: others may have the same."""
+    runs = runs_of(grid, cell) if cell.averaged else []
     return {run["training"]["output"]: run for run in runs}
 
 

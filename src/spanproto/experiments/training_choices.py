@@ -56,12 +56,12 @@ TRAININGS: Mapping[str, Training] = {
     "ways": Training(
         "two such trainings averaged: on 5-way and on 10-way episodes",
         _COMPLETE,
-        averaged=lambda seed: on_episodes_of(INTER[:2], seed, 1),
+        averaged=lambda seed: on_episodes_of(INTER[:2], seed),
     ),
     "all-settings": Training(
         "four averaged: one on the episodes of each setting of N and K",
         _COMPLETE,
-        averaged=lambda seed: on_episodes_of(INTER, seed, 1),
+        averaged=lambda seed: on_episodes_of(INTER, seed),
     ),
     "rivals": Training(
         "all of them, types told from those of all episodes of a step",
@@ -83,7 +83,7 @@ SCORED = dict(_scored())
 
 
 def training_cells() -> list[OwnCell]:
-    """A cell for each training and seed, the longest trainings first."""
+    """A cell for each training and seed, those that train longest first."""
     column = validation_column(COLUMNS[TRIED_ON])
     cells = []
     for name, training in TRAININGS.items():
@@ -102,6 +102,6 @@ def training_cells() -> list[OwnCell]:
 
 
 def _episodes(own: OwnCell) -> int:
-    """How many episodes a training sees."""
+    """How many episodes its training sees: none where those that are averaged are done before."""
     training = own.cell.run["training"]
-    return int(max(1, len(own.cell.averaged)) * training["steps"] * training["episodes_per_step"])
+    return 0 if own.cell.averaged else int(training["steps"] * training["episodes_per_step"])

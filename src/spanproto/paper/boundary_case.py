@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.errors import DataError
 from spanproto.experiments.cells import Cell
-from spanproto.experiments.own_columns import run_own_cells
+from spanproto.experiments.filling import run_own_cells
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper import nested
 from spanproto.paper.own_grid import own_grid

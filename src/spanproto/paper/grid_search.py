@@ -66,8 +66,7 @@ class GridSearch(Recipe):
         """The data that train and validate, and an encoder."""
         some = {name: values[0] for name, values in SPACE.items()}
         trials = [trial_cell(column, bench.seeds[0], some) for column in _tested(bench)]
-        wanted = [(own.column, own.cell) for own in trials]
-        require_inputs(own_grid(bench, bench.data), wanted)
+        require_inputs(own_grid(bench, bench.data), trials)
 
     def run(self, bench: Bench) -> None:
         """Try some more choices on each column; goes on with a study that was stopped."""

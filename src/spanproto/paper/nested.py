@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spanproto.experiments.cells import Grid
 from spanproto.experiments.columns import Column
-from spanproto.experiments.own_columns import OwnCell, require_for_own_cells, run_own_cells
+from spanproto.experiments.filling import require_for_own_cells, run_own_cells
+from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
 from spanproto.paper.own_grid import own_grid
 from spanproto.paper.page import Cell, Entry, Formatted, Page, Table, signed

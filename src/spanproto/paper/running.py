@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from spanproto.errors import ConfigError, nearest_name
 from spanproto.experiments.cells import Cell, Grid
-from spanproto.experiments.progress import fill, require_for_cells
+from spanproto.experiments.filling import fill, require_for_cells
 from spanproto.experiments.setups import refuse_other_setup
 from spanproto.extras import optional
 from spanproto.paper.quick import shortened, write_sample

@@ -18,7 +18,8 @@ from spanproto.errors import ConfigError, DataError
 from spanproto.experiments.cells import Grid
 from spanproto.experiments.columns import COLUMNS, Column
 from spanproto.experiments.domains import domain_episode, read_domains
-from spanproto.experiments.own_columns import OwnCell, run_own_cells
+from spanproto.experiments.filling import run_own_cells
+from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.setups import read_score_file, require_encoder
 from spanproto.paper.comparison import seed_means
 from spanproto.paper.own_grid import own_grid, own_runs

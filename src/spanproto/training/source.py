@@ -68,7 +68,8 @@ class TrainingData:
         self._episodes: list[Episode] = []
         self._corpora: list[list[Sentence]] = []
         if _hold_episodes(config.train_files, config):
-            self._episodes = _share(_read_episodes(config.train_files, config), config)
+            files = (_read_episodes([name], config) for name in config.train_files)
+            self._episodes = [episode for read in files for episode in _share(read, config)]
             if config.mixed:
                 self._corpora, self._episodes = corpora_of(self._episodes), []
                 if not self._corpora:

@@ -1,0 +1,91 @@
+"""The systems of the tables: what each is, beside the others."""
+
+import pytest
+
+from spanproto.decision import DEFAULT_EVIDENCE
+from spanproto.experiments.columns import COLUMNS
+from spanproto.experiments.scoring import together
+from spanproto.experiments.systems import (
+    CROSSDOMAIN_1,
+    INTER,
+    alike_cell,
+    baseline_cells,
+    spanproto_cell,
+    words_cell,
+)
+from spanproto.methods import METHODS, method_named
+from spanproto.training.settings import RunConfig
+
+
+def test_the_systems_of_the_tables_are_ones_that_can_run() -> None:
+    for column in (CROSSDOMAIN_1[0], INTER[0]):
+        own = (spanproto_cell(column, 12), words_cell(column, 12))
+        for cell in (*own, *baseline_cells(column, 12)):
+            RunConfig.of({**cell.run, "data": COLUMNS[column].data})
+            for scoring in cell.scorings:
+                method = method_named(scoring.method or cell.run["method"])
+                assert method.name == cell.run["method"] or cell.run["method"] in method.weights_of
+    assert {"protobert", "nnshot", "structshot"} <= METHODS.keys()
+
+
+@pytest.mark.parametrize("column", [CROSSDOMAIN_1[0], INTER[0]])
+def test_words_are_learned_beside_what_the_tables_have_and_weighed_on_fewnerd(column: str) -> None:
+    table, words = spanproto_cell(column, 12), words_cell(column, 12)
+    fitted = [scoring for scoring in table.scorings if scoring.fit_decision]
+    on_fewnerd = COLUMNS[column].protocol == "fewnerd"
+    names = [scoring.name for scoring in words.scorings]
+    told = ["words-named", "words-even"] if on_fewnerd else []
+    assert names == ["words-fitted", "words-adapted", *told]
+    for scoring, like in zip(words.scorings[:2], fitted, strict=True):
+        usual = like.evidence or DEFAULT_EVIDENCE
+        expected = (*usual, "words", "meaning") if on_fewnerd else (*usual, "meaning")
+        assert scoring.evidence == expected
+        assert scoring.meaning
+        assert not like.meaning
+        assert (scoring.adaptation is None) == (like.adaptation is None)
+    if on_fewnerd:
+        adapted, named, even = words.scorings[1:]
+        assert named.deciding == (*adapted.deciding, "decision.names_in_meaning=1")
+        assert even.deciding == (*adapted.deciding, "decision.even_types=true")
+        assert together([adapted, named, even]) == [[adapted, named, even]]  # of the same copies
+    run = RunConfig.of({**words.run, "data": COLUMNS[column].data})
+    assert run.model.objective.word_weight == 1
+    assert run.model.extractor.neighbours
+    assert run.model.encoder.case == on_fewnerd
+    assert words.run["training"] == table.run["training"]
+
+
+def test_across_domains_lower_layers_alone_are_trained_and_all_of_them_tuned() -> None:
+    one, five, fewnerd = (words_cell(column, 12) for column in ("wiki-1", "wiki-5", "inter-5w1"))
+    assert [cell.run["model"]["encoder"].get("layers") for cell in (one, five, fewnerd)] == [
+        8,
+        8,
+        None,
+    ]
+    tuned = [cell.scorings[-1].adaptation or {} for cell in (one, five, fewnerd)]
+    assert [settings["tuning"]["tune"] for settings in tuned] == ["all", "all", "top"]
+    assert tuned[0]["steps"] < tuned[1]["steps"]
+
+
+def test_a_quick_look_may_be_shorter_than_the_extractors_first_steps() -> None:
+    for cell in (spanproto_cell("news-1", 12, "ontonotes-1"), *baseline_cells("news-1", 12)):
+        short = cell.lasting(4)
+        run = RunConfig.of({**short.run, "data": COLUMNS["news-1"].data})
+        assert run.training.steps == 4
+        assert (short.system, short.scorings, short.also) == (cell.system, cell.scorings, cell.also)
+        if cell.system == "spanproto":
+            assert run.model.objective.extractor_steps == 4
+            assert run.model.objective.negatives == 0.3
+
+
+def test_protobert_can_be_trained_as_spanproto_is() -> None:
+    cell, own = alike_cell("inter-5w5", 12), spanproto_cell("inter-5w5", 12)
+    assert cell.run["training"] == own.run["training"]
+    assert [(scoring.name, scoring.method) for scoring in cell.scorings] == [
+        ("protobert-alike", "protobert"),
+        ("nnshot-alike", "nnshot"),
+        ("structshot-alike", "structshot"),
+    ]
+    assert cell.scorings[-1].configure == ("temperature=0.318",)  # as in the other row
+    short = RunConfig.of({**cell.lasting(2).run, "data": COLUMNS["inter-5w5"].data})
+    assert (short.training.steps, short.model.layers, short.model.dropout) == (2, 1, 0)
