@@ -1,6 +1,5 @@
 """Writes results/choices.md, what each choice is worth: python benchmarks/choices.py [RESULTS]"""
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import fmean
@@ -29,6 +28,7 @@ from spanproto.experiments.foreign_choices import (
     LONGER,
     foreign_column,
 )
+from spanproto.experiments.setups import read_score_file
 from spanproto.experiments.systems import SEEDS
 from spanproto.experiments.training_choices import (
     SCORED,
@@ -51,7 +51,7 @@ def measured(results: Path, column: str, choice: str) -> dict[str, Any] | None:
 def score(folder: Path, choice: str, seed: int = SEEDS[0]) -> dict[str, Any] | None:
     """What was measured of a choice on some episodes, if anything."""
     path = folder / f"{choice}.{seed}.json"
-    return json.loads(path.read_text("utf-8")) if path.exists() else None
+    return read_score_file(path) if path.exists() else None
 
 
 def entry(results: Path, column: str, choice: str) -> str:

@@ -36,6 +36,11 @@ def paired(training: str) -> str:
     return f"{training}-pairs"
 
 
+def mapped(training: str) -> str:
+    """What a score is called that asks a map of what spans mean, too."""
+    return f"{training}-learned"
+
+
 _ALL = {"objective": {"negatives": 1.0}}
 _COMPLETE = {"objective": {"negatives": 1.0, "doubtful": "skip"}}
 _LONGER = {"steps": 1000}
@@ -69,6 +74,7 @@ TRAININGS: Mapping[str, Training] = {
     ),
 }
 PAIRED = "all-settings"  # whose decision is also fitted to products of evidence
+MAPPED = ("complete", "all-settings")  # also asked with a map learned from the training sentences
 
 
 def _scored() -> Iterator[tuple[str, str]]:
@@ -76,6 +82,8 @@ def _scored() -> Iterator[tuple[str, str]]:
         yield name, training.title
         if name == PAIRED:
             yield paired(name), "and products of any two pieces of evidence weighed"
+        if name in MAPPED:
+            yield mapped(name), "and a map learned of what spans mean"
 
 
 SCORED = dict(_scored())
@@ -94,6 +102,8 @@ def training_cells() -> list[OwnCell]:
             scorings = [scoring]
             if name == PAIRED:
                 scorings.append(with_pairs(scoring, paired(name)))
+            if name in MAPPED:
+                scorings.append(replace(scoring, name=mapped(name), learned=True))
             cell = first.retrained(name, training.model, training.training, scorings)
             averaged = training.averaged(seed) if training.averaged else ()
             cell = replace(cell, column=column.name, averaged=averaged)
