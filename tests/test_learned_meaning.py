@@ -10,12 +10,13 @@ import torch.nn.functional as F
 from asking import everything, weighing
 from torch import Tensor
 
+from spanproto.decision import DecisionConfig
 from spanproto.encoder import Encoder
 from spanproto.errors import ConfigError, DataError
-from spanproto.judging import judge
+from spanproto.judging import Candidate, judge
 from spanproto.learned_meaning import MapConfig, MeaningMap, learn_map, read_layers
-from spanproto.meaning import Meaning, alikeness
-from spanproto.model import SpanProto
+from spanproto.meaning import Examples, Meaning, alikeness
+from spanproto.model import ModelConfig, SpanProto
 
 HIDDEN, VIEWS, TELLING = 24, 4, 4
 LAYERS = (2, 3)
@@ -138,15 +139,36 @@ def test_what_is_learned_is_added_to_the_mean_of_the_two_cosines() -> None:
     vectors = torch.tensor([[[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]])
     known = torch.tensor([[[1.0, 0.0], [1.0, 0.0], [0.8, 0.6]]])
     assert alikeness(vectors, known).item() == pytest.approx((1.0 + 0.6 + 0.6) / 2)
+    half = alikeness(vectors, known, learned=0.5)
+    assert half.item() == pytest.approx((1.0 + 0.6 + 0.3) / 2)
+    examples = Examples(known, torch.tensor([0]))
+    torch.testing.assert_close(alikeness(vectors, known, examples, 0.5, 0.5), half)
     assert alikeness(vectors[:, :2], known[:, :2]).item() == pytest.approx((1.0 + 0.6) / 2)
 
 
 def test_a_model_that_learned_it_judges_by_it(tiny_model: SpanProto, pretrained: Encoder) -> None:
+    episodes = [synthetic.episode(2)]
+
+    def found(learned: float = 1.0) -> list[Candidate]:
+        return everything(judge(asking.with_settings(weight_of(asking, learned)), episodes))
+
     asking = weighing(tiny_model, meaning_weight=2.0)
     asking.ask_meaning(pretrained)
-    episodes = [synthetic.episode(2)]
-    plain = everything(judge(asking, episodes))
+    plain = found()
     asking.ask_meaning(pretrained, synthetic.corpus(5, 40), seed=1)
-    learned = everything(judge(asking, episodes))
-    assert [(c.start, c.end) for c in plain] == [(c.start, c.end) for c in learned]
-    assert any(a.meanings != b.meanings for a, b in zip(plain, learned, strict=True))
+    assert [candidate.span[:2] for candidate in plain] == [c.span[:2] for c in found()]
+    for one, whole, half, none in zip(plain, found(), found(0.5), found(0.0), strict=True):
+        assert one.meanings != whole.meanings
+        assert one.meanings == pytest.approx(none.meanings, abs=1e-5)
+        middle = [(a + b) / 2 for a, b in zip(whole.meanings, none.meanings, strict=True)]
+        assert half.meanings == pytest.approx(middle, abs=1e-5)
+
+
+def weight_of(model: SpanProto, learned: float) -> ModelConfig:
+    decision = replace(model.config.decision, learned_in_meaning=learned)
+    return replace(model.config, decision=decision)
+
+
+def test_the_map_weighs_no_less_than_nothing() -> None:
+    with pytest.raises(ConfigError, match=r"decision\.learned_in_meaning must not be negative"):
+        DecisionConfig(learned_in_meaning=-0.5)

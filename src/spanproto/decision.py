@@ -34,6 +34,7 @@ _VARIES = 1e-4  # the standard deviation of what says anything
 TYPE_SETTINGS = (
     "meaning_in_type",
     "nearest_in_meaning",
+    "learned_in_meaning",
     "names_in_meaning",
     "shots_in_type",
     "even_types",
@@ -57,6 +58,7 @@ class DecisionConfig:
     meaning_weight: float = 0.0  # of how alike the type's examples are to the pretrained encoder
     meaning_in_type: float = 12.0  # of the same in the type's log-probability, where it is asked
     nearest_in_meaning: float = 0.0  # share of the nearest example in that, beside all of a type
+    learned_in_meaning: float = 1.0  # of the learned map in that, where there is one
     names_in_meaning: float = 0.0  # of the type's name in that, beside its examples
     shots_in_type: float = 0.0  # of the logarithm of a type's number of examples, likewise
     even_types: bool = False  # a query set has about as many entities of each type: see `balance`
@@ -76,6 +78,7 @@ class DecisionConfig:
             0 <= self.nearest_in_meaning < 1,
             "decision.nearest_in_meaning is a share, at least 0 and less than 1",
         )
+        require(self.learned_in_meaning >= 0, "decision.learned_in_meaning must not be negative")
 
     @property
     def words(self) -> bool:

@@ -191,7 +191,8 @@ def _alike(model: SpanProto, seen: Observation, episodes: Sequence[Episode]) -> 
     if seen.examples is not None:
         known = with_meanings(known, model, episodes, seen.examples)
     assert known.meanings is not None
-    return alikeness(seen.vectors, known.meanings, known.examples, decision.nearest_in_meaning)
+    nearest, learned = decision.nearest_in_meaning, decision.learned_in_meaning
+    return alikeness(seen.vectors, known.meanings, known.examples, nearest, learned)
 
 
 def _log_shots(prototypes: Prototypes) -> Tensor:

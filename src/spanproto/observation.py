@@ -45,7 +45,7 @@ class Observation(NamedTuple):
     allowed: Tensor  # (M, slots), the types of the span's own episode that have a prototype
     before: Tensor  # (M,), the boundary score before fine-tuning, or 0
     words: Tensor | None  # (M, slots), mean log-probabilities of the words, if asked for
-    vectors: Tensor | None  # (M, 2, h), what the spans mean, if the pretrained encoder is asked
+    vectors: Tensor | None  # (M, V, h), what the spans mean, if the pretrained encoder is asked
     prototypes: Prototypes
     examples: Examples | None  # what the support spans mean, if the prototypes do not say it
 
