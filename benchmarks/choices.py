@@ -28,6 +28,7 @@ from spanproto.experiments.foreign_choices import (
     LONGER,
     foreign_column,
 )
+from spanproto.experiments.mapped_choices import MAPPED_TITLES
 from spanproto.experiments.setups import read_score_file
 from spanproto.experiments.systems import SEEDS
 from spanproto.experiments.training_choices import (
@@ -226,6 +227,12 @@ fine-tuned for {SHORTER:g} times the steps; *trained on more* is trained on the 
 of one shot and of five.
 
 {forms_table(results).to_markdown()}
+
+What a map of what spans mean gives there that is learned from the training sentences, of ten types
+in all: added to the two cosines at half their weight or at the same one, or left out, from the same
+fine-tuned copies. With five shots they are trained on the episodes of one shot, too.
+
+{domains_table(results, MAPPED_TITLES).to_markdown()}
 
 `make results-choices` measures this; the files in `choices/` and `trainings/` name the command,
 commit, seed, data and hardware.

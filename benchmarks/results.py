@@ -23,6 +23,7 @@ from spanproto.experiments.dense_choices import DENSE_TITLES, dense_cells
 from spanproto.experiments.filling import fill, run_own_cells
 from spanproto.experiments.foreign_choices import FOREIGN_TITLES, foreign_cells
 from spanproto.experiments.foreign_systems import foreign_system_cells
+from spanproto.experiments.mapped_choices import MAPPED_TITLES, mapped_cells
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.schedules import SCHEDULED_ON, schedule_cells
 from spanproto.experiments.systems import (
@@ -114,9 +115,10 @@ def chosen_cells(only: str) -> list[OwnCell]:
 
     A name that is no choice is a part of columns' names or, where there are none, of choices'.
     """
-    choices = {**TITLES, **DENSE_TITLES, **FOREIGN_TITLES, **CARRIED_TITLES}
+    choices = {**TITLES, **DENSE_TITLES, **FOREIGN_TITLES, **CARRIED_TITLES, **MAPPED_TITLES}
     cells = [own for column in CHOSEN_ON for own in choice_cells(column, SEEDS[0])]
-    cells += [*dense_cells(SEEDS[0]), *foreign_cells(SEEDS[0]), *carried_cells(SEEDS[0])]
+    for more in (dense_cells, foreign_cells, carried_cells, mapped_cells):
+        cells += more(SEEDS[0])
     columns = {column.name for own in cells for column in own.columns}
     chosen: set[str] = set()
     tested: set[str] = set()

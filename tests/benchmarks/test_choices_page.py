@@ -156,7 +156,7 @@ def test_the_page_is_made_from_the_measured_files(choices) -> None:
 def test_a_choice_or_a_column_is_run_alone() -> None:
     cells_of = benchmark_script("results").chosen_cells
     assert {own.column.name for own in cells_of("news-1")} == {"news-1-valid"}
-    names = ("news-1", "inter-5w1", "wiki-5-genia", "foreign", "carried")
+    names = ("news-1", "inter-5w1", "wiki-5-genia", "foreign", "carried", "mapped")
     by_column = [cells_of(name) for name in names]
     assert len(cells_of("")) == sum(map(len, by_column))
     assert [own.cell.system for own in cells_of("dense-longer")] == ["dense-layers"]
@@ -171,6 +171,7 @@ def test_choices_on_foreign_domains_are_run_together_or_alone() -> None:
     for name, systems in (
         ("foreign", ["foreign", "foreign"]),
         ("carried", ["carried", "carried", "carried-merged"]),
+        ("mapped", ["mapped", "mapped"]),
     ):
         together = cells_of(name)
         assert [own.cell.system for own in together] == systems
@@ -183,6 +184,8 @@ def test_choices_on_foreign_domains_are_run_together_or_alone() -> None:
         ("carried", "wiki-1-music"),
         ("carried", "wiki-5-music"),
         ("carried-merged", "wiki-5-music"),
+        ("mapped", "wiki-1-music"),
+        ("mapped", "wiki-5-music"),
     ]
     (own,) = cells_of("foreign-all,wiki-1-music,wiki-1-ai")
     assert [column.name for column in own.columns] == ["wiki-1-ai", "wiki-1-music"]

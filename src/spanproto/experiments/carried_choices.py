@@ -54,12 +54,16 @@ def carried_cells(seed: int) -> list[OwnCell]:
         several = [replace(words, system="carried", scorings=tuple(scorings))]
         if like == MORE_FORMS_LIKE:
             several[0] = replace(several[0], scorings=(*scorings, *_forms(adapted)))
-            train = [name for one in FOREIGN_AS_FOR for name in COLUMNS[one].data["train"]]
             merged = replace(adapted, name=MERGED)
-            several.append(words.retrained(MERGED, {}, {}, [merged], {"train": train}))
+            several.append(words.retrained(MERGED, {}, {}, [merged], data_of_both()))
         columns = [foreign_column(like, domain) for domain in FOREIGN_DOMAINS]
         cells += [OwnCell.serving(columns, one) for one in several]
     return cells
+
+
+def data_of_both() -> dict[str, list[str]]:
+    """The episodes of one shot and of five, to train on."""
+    return {"train": [name for one in FOREIGN_AS_FOR for name in COLUMNS[one].data["train"]]}
 
 
 def _forms(adapted: Scoring) -> Iterator[Scoring]:
