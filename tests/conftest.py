@@ -5,6 +5,8 @@ import os
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import torch
 from hypothesis import settings
 from tiny_encoder import build_tiny_encoder
 
+from spanproto import ner
 from spanproto.classifier import ClassifierConfig
 from spanproto.data.formats import write_episodes
 from spanproto.decision import DecisionConfig
@@ -97,3 +100,11 @@ def trained_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ),
         )
     )
+
+
+@pytest.fixture(scope="module")
+def quick_fitting() -> Iterator[None]:
+    """Recognisers are fitted at the rate that suits the tiny model."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ner, "FITTING", replace(ner.FITTING, steps=15, learning_rate=1e-3))
+        yield

@@ -17,9 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanproto import Entity, FewShotNER, Sentence, Span
-from spanproto import ner as ner_module
-from spanproto.checkpoint import load_model, save_model
-from spanproto.errors import CheckpointError, DataError, SpanProtoError
+from spanproto.checkpoint import load_model
+from spanproto.errors import DataError, SpanProtoError
 from spanproto.passages import windows_of
 
 SHOWN = ("animal", "colour", "fruit")
@@ -34,23 +33,14 @@ def texts(found: list[Entity]) -> list[tuple[str, str]]:
     return [(entity.text, entity.label) for entity in found]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def quick_fitting() -> Iterator[None]:
-    """The rate that suits the tiny model."""
-    with pytest.MonkeyPatch.context() as patch:
-        fitting = replace(ner_module.FITTING, steps=15, learning_rate=1e-3)
-        patch.setattr(ner_module, "FITTING", fitting)
-        yield
-
-
 @pytest.fixture(scope="module")
-def fitted(trained_model: Path) -> FewShotNER:
+def fitted(trained_model: Path, quick_fitting: None) -> FewShotNER:
     """For tests that leave it as it is."""
     return FewShotNER.from_pretrained(trained_model).fit(examples())
 
 
 @pytest.fixture
-def fresh(trained_model: Path) -> FewShotNER:
+def fresh(trained_model: Path, quick_fitting: None) -> FewShotNER:
     return FewShotNER.from_pretrained(trained_model)
 
 
@@ -295,7 +285,9 @@ def test_a_text_without_end_is_read_in_windows(fitted: FewShotNER, monkeypatch) 
         assert len(right) > 0.8 * len(spans)
 
 
-def test_nested_entities_are_found_where_they_are_allowed(trained_model: Path) -> None:
+def test_nested_entities_are_found_where_they_are_allowed(
+    trained_model: Path, quick_fitting: None
+) -> None:
     words = ("the", "animala", "animalb", "was", "seen")
     shown = Sentence(words, (Span(1, 3, "animal"), Span(1, 2, "head")))
     ner = FewShotNER.from_pretrained(trained_model).fit([shown], steps=60)
@@ -362,84 +354,6 @@ def test_thresholds_are_tuned_and_kept(fresh: FewShotNER, tmp_path: Path) -> Non
     assert FewShotNER.load(tmp_path / "tuned").thresholds == tuning.thresholds
     fresh.add(examples(5, 5, ("river",)), adapt=False)
     assert fresh.thresholds == {**tuning.thresholds, "river": 0.5}
-
-
-def test_what_is_saved_comes_back(fresh: FewShotNER, tmp_path: Path) -> None:
-    shown = [
-        *examples(),
-        {"text": "Ünï 👍 rivera\u2028here", "entities": [(6, 12, "river")]},
-    ]
-    fresh.fit(shown, descriptions={"river": "rivera"}).remove("colour")
-    fresh.save(tmp_path / "one")
-    loaded = FewShotNER.load(tmp_path / "one")
-    assert loaded.labels == fresh.labels
-    assert loaded.predict(TEXT, top_k=3) == fresh.predict(TEXT, top_k=3)
-    assert loaded.explain(TEXT) == fresh.explain(TEXT)
-    assert FewShotNER.from_pretrained(tmp_path / "one").predict(TEXT) == fresh.predict(TEXT)
-    loaded.save(tmp_path / "two")
-    for name in ("ner.json", "examples.jsonl", "model.safetensors", "prototypes.safetensors"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    more = examples(5, 5, ("metal",))
-    assert loaded.add(more).predict(TEXT) == fresh.add(more).predict(TEXT)
-    assert [path.name for path in sorted(tmp_path.iterdir())] == ["one", "two"]
-
-
-def test_saving_over_another_leaves_one(
-    fresh: FewShotNER, fitted: FewShotNER, tmp_path: Path, monkeypatch
-) -> None:
-    folder = tmp_path / "ner"
-    save_model(fitted.model, folder, shard_bytes=5000)
-    (folder / "notes.txt").write_text("mine")
-    (folder / "README.md").write_text("my card")
-    fresh.fit(examples(types=("fruit",)), adapt=False).save(folder)
-    assert FewShotNER.load(folder).predict(TEXT) == fresh.predict(TEXT)
-    assert (folder / "notes.txt").read_text() == "mine"
-    assert (folder / "README.md").read_text() == "my card"
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("spanproto.saving.save_tensors", full)
-    with pytest.raises(DataError, match="No space left"):
-        fitted.save(folder)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    assert list(tmp_path.iterdir()) == [folder]
-    with pytest.raises(DataError, match="not a folder"):
-        fitted.save(folder / "notes.txt")
-
-
-def test_it_goes_to_the_hub_as_it_is_saved(fitted: FewShotNER, monkeypatch) -> None:
-    def push(directory: str, repo_id: str, token: str | None, private: bool) -> str:
-        assert FewShotNER.load(directory).predict(TEXT) == fitted.predict(TEXT)
-        return f"{repo_id} {token} {private}"
-
-    monkeypatch.setattr(ner_module, "push", push)
-    assert fitted.push_to_hub("me/ner", token="secret", private=True) == "me/ner secret True"
-
-
-def test_what_cannot_be_loaded_is_said(
-    trained_model: Path, fitted: FewShotNER, tmp_path: Path
-) -> None:
-    with pytest.raises(CheckpointError, match=r"not fitted, ner.json is missing"):
-        FewShotNER.load(trained_model)
-    for load in (FewShotNER.load, FewShotNER.from_pretrained):
-        with pytest.raises(CheckpointError, match="not a spanproto model"):
-            load(tmp_path)
-    with pytest.raises(CheckpointError, match="not a spanproto model"):
-        FewShotNER.from_pretrained("./nowhere")
-    with pytest.raises(CheckpointError, match="the model hub does not give it"):
-        FewShotNER.from_pretrained("nobody/nothing")
-    fitted.save(tmp_path)
-    content = json.loads((tmp_path / "ner.json").read_text())
-    for damage in ("{", "[]", "{}", json.dumps(content | {"format_version": 9})):
-        (tmp_path / "ner.json").write_text(damage)
-        with pytest.raises(CheckpointError):
-            FewShotNER.load(tmp_path)
-    fitted.save(tmp_path)
-    (tmp_path / "examples.jsonl").unlink()
-    with pytest.raises(CheckpointError, match="no such file"):
-        FewShotNER.load(tmp_path)
 
 
 def test_importing_is_quick_and_brings_no_torch() -> None:

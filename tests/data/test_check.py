@@ -13,11 +13,6 @@ UNLABELLED = ANNA.unlabelled()
 NESTED = Sentence(("Bank", "of", "Spain", "Inc"), (Span(0, 3, "ORG"), Span(2, 3, "LOC")))
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "file"
-
-
 def test_counts_of_sentences(file: Path) -> None:
     write_sentences(file, [ANNA, NESTED, ANNA, UNLABELLED], "token-json")
     report = check(file).to_dict()

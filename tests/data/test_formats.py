@@ -4,48 +4,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from format_files import ANNA, NESTED, TOUCHING, episode_line, put, refusal
 
 from spanproto.data.formats import (
     FORMATS,
     Problem,
     detect_format,
     format_for_name,
-    open_episodes,
     open_sentences,
-    read_episodes,
     read_sentences,
     write_episodes,
     write_sentences,
 )
-from spanproto.data.types import Episode, Sentence, Span
+from spanproto.data.types import Sentence, Span
 from spanproto.errors import DataError
-
-ANNA = Sentence(("Anna", "sleeps"), (Span(0, 1, "PER"),))
-NESTED = Sentence(("Bank", "of", "Spain"), (Span(0, 3, "ORG"), Span(2, 3, "LOC")))
-TOUCHING = Sentence(("Anna", "Bob"), (Span(0, 1, "PER"), Span(1, 2, "PER")))
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "file"
-
-
-def put(path: Path, content: Any) -> Path:
-    path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
-    return path
-
-
-def episode_line(**changed: Any) -> str:
-    part = {"word": [["Anna", "sleeps"]], "label": [["PER", "O"]]}
-    return json.dumps({"types": ["PER"], "support": part, "query": part} | changed)
-
-
-def refusal(path: Path, format: str | None = None, **options: Any) -> str:
-    read: Any = read_episodes if (format or "").endswith(("episodes", "domain")) else read_sentences
-    with pytest.raises(DataError) as caught:
-        read(path, format, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value).removeprefix(str(path))
 
 
 class TestConll:
@@ -133,77 +105,6 @@ class TestFewNerd:
         assert not file.exists()
         write_sentences(file, [TOUCHING], "fewnerd", merge=True)
         assert read_sentences(file)[0].spans == (Span(0, 2, "PER"),)
-
-
-class TestFewNerdEpisodes:
-    def test_official_line(self, file: Path) -> None:
-        put(file, episode_line() + "\n\n" + episode_line(types=["PER", "LOC"]) + "\n")
-        assert read_episodes(file) == [
-            Episode(("PER",), (ANNA,), (ANNA,)),
-            Episode(("PER", "LOC"), (ANNA,), (ANNA,)),
-        ]
-
-    @pytest.mark.parametrize(
-        ("line", "message"),
-        [
-            (episode_line(types=["LOC"]), "support sentence 0 has a span of type 'PER'"),
-            (episode_line(types=[]), "the episode has no types"),
-            (episode_line(types="PER"), "'types' is not a list"),
-            (episode_line(query=[]), "'query' is not a JSON object"),
-            (episode_line(query={"word": [], "label": []}), "the episode has no query sentences"),
-            (episode_line(query={"word": [["a"]], "label": []}), "'query' has 1 lists of words"),
-            (
-                episode_line(query={"word": [["a"], ["b"]], "label": [["O"], ["O", "O"]]}),
-                "query sentence 1: needs a list of words",
-            ),
-            (episode_line()[:-1], "not valid JSON"),
-            ("[1]", "the line is not a JSON object"),
-            ("[" * 100_000, "not valid JSON (brackets nested too deeply)"),
-        ],
-    )
-    def test_bad_lines(self, file: Path, line: str, message: str) -> None:
-        put(file, episode_line() + "\n" + line + "\n")
-        assert refusal(file, "fewnerd-episodes").startswith(f":2: {message}")
-
-
-class TestCrossDomain:
-    @staticmethod
-    def part(words: str, tags: str) -> dict[str, Any]:
-        return {"seq_ins": [words.split()], "seq_outs": [tags.split()], "labels": ["News"]}
-
-    def test_domains_and_both_names_of_the_query(self, file: Path) -> None:
-        support = self.part("Anna sleeps", "B-PER O")
-        query = self.part("to Rome", "O I-LOC")
-        put(
-            file,
-            {
-                "News": [{"support": support, "query": query}],
-                "Wiki": [{"support": support, "batch": support}],
-            },
-        )
-        rome = Sentence(("to", "Rome"), (Span(1, 2, "LOC"),))
-        assert read_episodes(file) == [
-            Episode(("LOC", "PER"), (ANNA,), (rome,)),
-            Episode(("PER",), (ANNA,), (ANNA,)),
-        ]
-
-    def test_bad_tag_has_its_place(self, file: Path) -> None:
-        good = {"support": self.part("a", "O"), "query": self.part("a", "O")}
-        bad = good | {"query": self.part("a b", "O PER")}
-        file.write_text(json.dumps({"News": [good, bad]}, indent=1))
-        assert (
-            refusal(file, "crossdomain")
-            .partition(": ")[2]
-            .startswith(
-                "episode 1 of 'News': query sentence 0: word 1: tag 'PER' is not of the scheme bio"
-            )
-        )
-        line = file.read_text().split("\n")[int(refusal(file, "crossdomain").split(":")[1]) - 1]
-        assert line.strip() == "{"
-
-    def test_types_without_entities_cannot_be_written(self, file: Path) -> None:
-        with pytest.raises(DataError, match=r"episode 0: the types \['LOC'\] have no entity"):
-            write_episodes(file, [Episode(("PER", "LOC"), (ANNA,), (ANNA,))], "crossdomain")
 
 
 class TestCharJsonl:
@@ -322,12 +223,6 @@ def test_what_columns_cannot_hold(
     assert list(file.parent.iterdir()) == []
 
 
-@pytest.mark.parametrize("format", ["fewnerd-episodes", "crossdomain"])
-def test_flat_episode_files_refuse_nested_spans(file: Path, format: str) -> None:
-    with pytest.raises(DataError, match=r"episode 0: query sentence 0: spans .* share a word"):
-        write_episodes(file, [Episode(("PER", "ORG", "LOC"), (ANNA,), (NESTED,))], format)
-
-
 def test_a_word_that_would_be_read_as_a_document_start_is_refused(file: Path) -> None:
     with pytest.raises(DataError, match="line between documents"):
         write_sentences(file, [Sentence(("-DOCSTART-",))], "conll")
@@ -391,14 +286,6 @@ def test_every_problem_is_heard_and_the_rest_is_read(file: Path) -> None:
         (6, True),
         (9, False),
     ]
-
-
-def test_episodes_that_are_wrong_are_left_out(file: Path) -> None:
-    put(file, episode_line() + "\n{}\n" + episode_line())
-    problems: list[Problem] = []
-    reading = open_episodes(file, on_problem=problems.append)
-    assert [line for line, _ in reading.items] == [1, 3]
-    assert [problem.line for problem in problems] == [2]
 
 
 def test_the_table_of_formats_is_complete() -> None:

@@ -15,11 +15,6 @@ TEXT = "Anna sleeps"
 ANNA = Sentence(("Anna", "sleeps"), (Span(0, 1, "PER"),))
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "file"
-
-
 def put(path: Path, content: Any) -> Path:
     path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
     return path
