@@ -81,7 +81,7 @@ def test_one_example_of_one_type_is_enough(fresh: FewShotNER) -> None:
     assert ("riverb", "river") in texts(fresh.predict("near riverb and the old"))
 
 
-def test_the_given_model_stays_as_it_is(trained_model: Path) -> None:
+def test_the_given_model_stays_as_it_is(trained_model: Path, quick_fitting: None) -> None:
     model = load_model(trained_model)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     ner = FewShotNER(model).fit(examples())
