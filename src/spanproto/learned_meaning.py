@@ -22,7 +22,7 @@ from spanproto.errors import DataError
 class MapConfig:
     """Which layers the map reads, and how it is learned."""
 
-    mentions: int = 20_000  # at most so many, drawn at random: each takes memory
+    mentions: int = 12_000  # at most so many, drawn at random: each takes memory
     layers: int = 5  # so many of the encoder's, evenly from the last down to a third of its depth
     steps: int = 400
     episodes_per_step: int = 4
