@@ -229,8 +229,9 @@ of one shot and of five.
 {forms_table(results).to_markdown()}
 
 What a map of what spans mean gives there that is learned from the training sentences, of ten types
-in all: added to the two cosines at half their weight or at the same one, or left out, from the same
-fine-tuned copies. With five shots they are trained on the episodes of one shot, too.
+in all, some of which are those of the domains, as `person`: added to the two cosines at half their
+weight or at the same one, or left out, from the same fine-tuned copies. With five shots they are
+trained on the episodes of one shot, too.
 
 {domains_table(results, MAPPED_TITLES).to_markdown()}
 

@@ -20,7 +20,7 @@ from spanproto.tokenization import WordTokenizer
 SMALL = {
     "vocab_size": 300,
     "hidden_size": 32,
-    "num_hidden_layers": 1,
+    "num_hidden_layers": 2,
     "num_attention_heads": 2,
     "intermediate_size": 32,
     "max_position_embeddings": 64,
@@ -35,7 +35,7 @@ ARCHITECTURES = {
         {
             "vocab_size": 300,
             "dim": 32,
-            "n_layers": 1,
+            "n_layers": 2,
             "n_heads": 2,
             "hidden_dim": 32,
             "max_position_embeddings": 64,
@@ -65,6 +65,21 @@ def test_word_states_do_not_depend_on_the_batch(encoder: Encoder) -> None:
         for both, one in zip(together, alone[row], strict=True):
             assert both.shape[-1] == encoder.hidden_size
             torch.testing.assert_close(both[row, : len(words)], one[0], atol=1e-5, rtol=1e-4)
+
+
+def test_the_last_of_several_layers_is_what_the_encoder_gives(encoder: Encoder) -> None:
+    for name, weight in encoder.named_parameters():
+        if "norm" in name.lower():
+            torch.nn.init.uniform_(weight, 0.5, 2.0)
+    batch = encoder.words.batch([sentence.words for sentence in synthetic.corpus(size=3)])
+    with torch.no_grad():
+        states = encoder.states_of(batch, range(1, encoder.layer_count + 1))
+        (alone,) = encoder.states_of(batch, [encoder.layer_count])
+        given = encoder(batch)
+    assert len(states) == 2
+    assert not torch.equal(states[0][0], states[1][0])
+    for last in (states[-1], alone):
+        assert all(torch.equal(one, other) for one, other in zip(last, given, strict=True))
 
 
 def test_sentences_that_share_rows_do_not_see_each_other(encoder: Encoder) -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import synthetic
@@ -10,11 +11,19 @@ import torch.nn.functional as F
 from asking import everything, weighing
 from torch import Tensor
 
+from spanproto import learned_meaning
+from spanproto.data.types import Sentence, Span
 from spanproto.decision import DecisionConfig
 from spanproto.encoder import Encoder
 from spanproto.errors import ConfigError, DataError
 from spanproto.judging import Candidate, judge
-from spanproto.learned_meaning import MapConfig, MeaningMap, learn_map, read_layers
+from spanproto.learned_meaning import (
+    MapConfig,
+    MeaningMap,
+    label_groups,
+    learn_map,
+    read_layers,
+)
 from spanproto.meaning import Examples, Meaning, alikeness
 from spanproto.model import ModelConfig, SpanProto
 
@@ -33,6 +42,12 @@ def mentions(types: int, each: int, seed: int) -> tuple[Tensor, list[str]]:
     return views.flatten(0, 1), [f"t{number}" for number in range(types) for _ in range(each)]
 
 
+def learned_from(
+    views: Tensor, labels: list[str], config: MapConfig = QUICK, seed: int = 0
+) -> MeaningMap:
+    return learn_map(views, labels, [set(labels)], LAYERS, config, seed)
+
+
 def told_by(vectors: Tensor, labels: list[str]) -> float:
     """The share of mentions (M, V, h) told right by the cosine with the first of each type."""
     types = sorted(set(labels))
@@ -43,7 +58,7 @@ def told_by(vectors: Tensor, labels: list[str]) -> float:
 
 def test_what_is_learned_from_some_types_tells_others_apart() -> None:
     longer = replace(QUICK, steps=150, learning_rate=1e-2)
-    learned = learn_map(*mentions(60, 12, seed=0), LAYERS, longer, seed=1)
+    learned = learned_from(*mentions(60, 12, seed=0), longer, seed=1)
     views, labels = mentions(6, 20, seed=9)  # types of their own
     by_cosines = told_by(F.normalize(views, dim=-1), labels)
     as_learned = told_by(learned(views)[:, None], labels)
@@ -56,11 +71,11 @@ def test_the_same_seed_gives_the_same_map_whatever_was_drawn_before() -> None:
     views, labels = mentions(8, 6, seed=0)
     torch.manual_seed(1)
     state = torch.get_rng_state()
-    one = learn_map(views, labels, LAYERS, QUICK, seed=3)
+    one = learned_from(views, labels, seed=3)
     assert torch.equal(state, torch.get_rng_state())
     torch.manual_seed(2)
-    again = learn_map(views, labels, LAYERS, QUICK, seed=3)
-    other = learn_map(views, labels, LAYERS, QUICK, seed=4)
+    again = learned_from(views, labels, seed=3)
+    other = learned_from(views, labels, seed=4)
     assert torch.equal(one.linear.weight, again.linear.weight)
     assert not torch.equal(one.linear.weight, other.linear.weight)
 
@@ -80,14 +95,14 @@ def test_rare_types_are_learned_from_as_far_as_they_go() -> None:
     kept += [number for number, label in enumerate(labels) if label == "t3"][:2]
     rare = [labels[number] for number in kept]
     assert Counter(rare)["t3"] == 2
-    learned = learn_map(views[kept], rare, LAYERS, QUICK, seed=0)
+    learned = learned_from(views[kept], rare)
     assert learned.linear.weight.isfinite().all()
 
 
 @pytest.mark.parametrize("labels", [["a"] * 5, ["a", "a", "a", "a", "b"], []])
 def test_types_that_cannot_be_told_apart_are_complained_of(labels: list[str]) -> None:
     with pytest.raises(DataError, match="two types or more with two mentions each"):
-        learn_map(torch.randn(len(labels), VIEWS, HIDDEN), labels, LAYERS, QUICK, seed=0)
+        learned_from(torch.randn(len(labels), VIEWS, HIDDEN), labels)
 
 
 def test_the_layers_that_are_read_are_spread_over_the_upper_two_thirds() -> None:
@@ -97,11 +112,44 @@ def test_the_layers_that_are_read_are_spread_over_the_upper_two_thirds() -> None
     assert read_layers(12, 1) == (12,)
 
 
-def test_settings_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"meaning\.steps must be positive"):
-        MapConfig(steps=0)
-    with pytest.raises(ConfigError, match=r"meaning\.ways must be at least 2"):
-        MapConfig(ways=1)
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("steps", 0, "steps of the map must be positive"),
+        ("scale", 0.0, "scale of the map must be positive"),
+        ("ways", 1, "ways of the map must be at least 2"),
+        ("weight_decay", -1.0, "weight_decay of the map must not be negative"),
+        ("dropout", 1.0, "dropout of the map is a share"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(name: str, value: float, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        MapConfig(**{name: value})
+
+
+def test_types_are_told_from_those_of_corpora_that_label_alike() -> None:
+    def corpus(*labels: str) -> list[Sentence]:
+        spans = (Span(at, at + 1, label) for at, label in enumerate(labels))
+        return [Sentence(("word",) * len(labels), tuple(spans))] if labels else []
+
+    corpora = [corpus("PER", "LOC"), corpus("person"), corpus("LOC", "ORG"), corpus(), corpus("x")]
+    groups = label_groups([*corpora, corpus("person", "x")])
+    assert sorted(map(sorted, groups)) == [[], ["LOC", "ORG", "PER"], ["person", "x"]]
+
+
+def test_types_of_other_groups_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    views, labels = mentions(4, 6, seed=0)
+    together: list[set[str]] = []
+    compared = learned_meaning._episode_loss
+
+    def noting(learned: MeaningMap, views: Tensor, drawn: Any, config: MapConfig) -> Tensor:
+        together.append({labels[n] for pair in drawn for part in pair for n in part})
+        return compared(learned, views, drawn, config)
+
+    monkeypatch.setattr(learned_meaning, "_episode_loss", noting)
+    learn_map(views, labels, [{"t0", "t1"}, {"t2", "t3"}], LAYERS, QUICK, seed=0)
+    assert all(one in ({"t0", "t1"}, {"t2", "t3"}) for one in together)
+    assert together.count({"t0", "t1"}) > 0 < together.count({"t2", "t3"})
 
 
 def test_the_states_of_layers_are_those_of_the_encoder(pretrained: Encoder) -> None:
@@ -125,14 +173,14 @@ def test_a_learned_map_is_a_third_vector_beside_the_two(pretrained: Encoder) -> 
     spans = [(at, s.start, s.end) for at, sentence in enumerate(sentences) for s in sentence.spans]
     before = asked.vectors(texts, spans)
     assert before.shape[1] == 2
-    asked.learn(sentences, MapConfig(steps=5, mentions=50), seed=2)
+    quick = MapConfig(steps=5, mentions=50)
+    asked.learned = asked.learn([sentences], quick, seed=2)
     after = asked.vectors(texts, spans)
     assert after.shape == (len(spans), 3, pretrained.hidden_size)
     assert torch.allclose(after[:, :2], before, atol=1e-5)
     assert torch.allclose(after.norm(dim=-1), torch.ones(len(spans), 3), atol=1e-5)
-    twin = Meaning(pretrained)
-    twin.learn(sentences, MapConfig(steps=5, mentions=50), seed=2)
-    assert torch.equal(twin.vectors(texts, spans), after)
+    twin = Meaning(pretrained, asked.learn([sentences[:20], sentences], quick, seed=2))
+    assert torch.equal(twin.vectors(texts, spans), after)  # a mention counts but once
 
 
 def test_what_is_learned_is_added_to_the_mean_of_the_two_cosines() -> None:
@@ -155,13 +203,21 @@ def test_a_model_that_learned_it_judges_by_it(tiny_model: SpanProto, pretrained:
     asking = weighing(tiny_model, meaning_weight=2.0)
     asking.ask_meaning(pretrained)
     plain = found()
-    asking.ask_meaning(pretrained, synthetic.corpus(5, 40), seed=1)
+    learned = Meaning(pretrained).learn([synthetic.corpus(5, 40)], seed=1)
+    asking.ask_meaning(pretrained, learned)
     assert [candidate.span[:2] for candidate in plain] == [c.span[:2] for c in found()]
     for one, whole, half, none in zip(plain, found(), found(0.5), found(0.0), strict=True):
         assert one.meanings != whole.meanings
         assert one.meanings == pytest.approx(none.meanings, abs=1e-5)
         middle = [(a + b) / 2 for a, b in zip(whole.meanings, none.meanings, strict=True)]
         assert half.meanings == pytest.approx(middle, abs=1e-5)
+
+
+def test_what_was_told_with_a_map_is_not_compared_without_it() -> None:
+    with_map, without = torch.ones(1, 3, 2), torch.ones(1, 2, 2)
+    for spans, examples in ((with_map, without), (without, with_map)):
+        with pytest.raises(DataError, match="ask the same as in the fit, or fit the model again"):
+            alikeness(spans, examples)
 
 
 def weight_of(model: SpanProto, learned: float) -> ModelConfig:

@@ -6,6 +6,7 @@ last, where they may end. Spans therefore never begin or end inside a word.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -166,35 +167,32 @@ class Encoder(nn.Module):
 
     def first_states(self, batch: WordBatch, layers: int = 1) -> Tensor:
         """Start states (S, L, h), summed over the encoder's last `layers` layers or all it has."""
-        if layers == 1:
-            return _at(batch.first, self.run(batch))
-        count = len(self._own_layers())
-        last = range(max(1, count - layers + 1), count + 1)
+        last = range(max(1, self.layer_count - layers + 1), self.layer_count + 1)
         return torch.stack([start for start, _ in self.states_of(batch, last)]).sum(0)
 
     def states_of(self, batch: WordBatch, layers: Iterable[int]) -> list[tuple[Tensor, Tensor]]:
-        """Start and end states after each of some layers, counted from 1: as of all of them."""
-        states: list[tuple[Tensor, Tensor]] = []
+        """Start and end states after each of some layers, counted from 1, the lowest first.
 
-        def keep(_module: nn.Module, _arguments: Any, output: Any) -> None:
-            hidden = output if isinstance(output, Tensor) else output[0]
-            states.append((_at(batch.first, hidden), _at(batch.last, hidden)))
+        Those of the last layer are what the encoder gives, a final norm included.
+        """
+        hidden: dict[int, Tensor] = {}
 
+        def keep(number: int, _module: nn.Module, _arguments: Any, output: Any) -> None:
+            hidden[number] = output if isinstance(output, Tensor) else output[0]
+
+        wanted = sorted(layers)
         # The transformer's own record of its layers misses those that answer from memory.
-        own = self._own_layers()
-        hooks = [own[number - 1].register_forward_hook(keep) for number in sorted(layers)]
+        below = [number for number in wanted if number < self.layer_count]
+        own = list(self.layers().values()) if below else []
+        if below and not own:
+            raise ConfigError("this encoder's layers cannot be told apart; use its last one alone")
+        hooks = [own[number - 1].register_forward_hook(partial(keep, number)) for number in below]
         try:
-            self.run(batch)
+            hidden[self.layer_count] = self.run(batch)
         finally:
             for hook in hooks:
                 hook.remove()
-        return states
-
-    def _own_layers(self) -> list[nn.Module]:
-        own = list(self.layers().values())
-        if not own:
-            raise ConfigError("this encoder's layers cannot be told apart; use its last one alone")
-        return own
+        return [(_at(batch.first, hidden[n]), _at(batch.last, hidden[n])) for n in wanted]
 
     def opening_states(self, batch: WordBatch) -> Tensor:
         """The states (S, h) of what the tokenizer puts before each sentence, such as [CLS]."""

@@ -1,13 +1,12 @@
 """A map under which spans of one type are alike, learned from the types of training data.
 
 What a pretrained encoder knows of spans lies in all of its layers, and most of it says nothing of
-types. A linear map of what they say, learned from types that are shown, tells new types apart
-better than the encoder's own cosines, and other than a trained encoder does, which has changed
-what it knows. The encoder itself stays as it was, so that all spans are read but once.
+types. A linear map of what they say is learned by telling types apart that are shown, so that it
+may tell new ones apart, too. The encoder itself stays as it was, so that all spans are read once.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from spanproto.config import require
+from spanproto.data.types import Sentence
 from spanproto.errors import DataError
 
 
@@ -31,12 +31,16 @@ class MapConfig:
     learning_rate: float = 1e-3  # falls to 0
     weight_decay: float = 3.0
     dropout: float = 0.5  # of what the encoder says
-    scale: float = 10.0  # of cosines in the softmax, at first: it is learned
+    scale: float = 5.0  # of cosines in the softmax
 
     def __post_init__(self) -> None:
         for name in ("mentions", "layers", "steps", "episodes_per_step", "queries"):
-            require(getattr(self, name) > 0, f"meaning.{name} must be positive")
-        require(self.ways > 1, "meaning.ways must be at least 2")
+            require(getattr(self, name) > 0, f"{name} of the map must be positive")
+        for name in ("learning_rate", "scale"):
+            require(getattr(self, name) > 0, f"{name} of the map must be positive")
+        require(self.ways > 1, "ways of the map must be at least 2")
+        require(self.weight_decay >= 0, "weight_decay of the map must not be negative")
+        require(0 <= self.dropout < 1, "dropout of the map is a share, at least 0 and less than 1")
 
 
 SHOTS = (1, 1, 2, 5)  # of which each episode has one number
@@ -74,33 +78,50 @@ def read_layers(count: int, layers: int) -> tuple[int, ...]:
     return tuple(sorted({max(1, round(number)) for number in chosen}))
 
 
+def label_groups(corpora: Iterable[Iterable[Sentence]]) -> list[set[str]]:
+    """The types of corpora, those together that are labelled beside one another.
+
+    Corpora that have a type of one name are taken to label alike. Others may have the same type by
+    two names, as `PER` and `person`, which are not to be told apart.
+    """
+    groups: list[set[str]] = []
+    for corpus in corpora:
+        labels = {span.label for sentence in corpus for span in sentence.spans}
+        alike = [group for group in groups if group & labels]
+        groups = [group for group in groups if group not in alike]
+        groups.append(labels.union(*alike))
+    return groups
+
+
 def learn_map(
-    views: Tensor, labels: Sequence[str], layers: Sequence[int], config: MapConfig, seed: int
+    views: Tensor,
+    labels: Sequence[str],
+    groups: Sequence[Collection[str]],
+    layers: Sequence[int],
+    config: MapConfig,
+    seed: int,
 ) -> MeaningMap:
     """The map learned from mentions: what the layers say of them (M, V, h), and the type of each.
 
     Each step makes episodes of them: the mean direction of a few mentions of a type is its
-    prototype, and others are told by their cosines with all prototypes. The same seed gives the
-    same map.
+    prototype, and others are told by their cosines with all prototypes. The types of an episode are
+    of one of the groups. The same seed gives the same map.
     """
-    by_type = _mentions_by_type(labels)
+    corpora = _mentions_by_type(labels, groups)
     rng = random.Random(seed)
     with torch.random.fork_rng(devices=[views.device] if views.is_cuda else []):
         torch.manual_seed(seed)
         learned = MeaningMap(layers, views.shape[-1]).to(views.device)
         learned.centre = F.normalize(views.float(), dim=-1).mean(0)
-        log_scale = nn.Parameter(torch.tensor(config.scale, device=views.device).log())
         optimizer = torch.optim.AdamW(
-            [*learned.parameters(), log_scale],
-            lr=config.learning_rate,
-            weight_decay=config.weight_decay,
+            learned.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
         )
         for step in range(config.steps):
             for group in optimizer.param_groups:
                 group["lr"] = config.learning_rate * (1 - step / config.steps)
             optimizer.zero_grad(set_to_none=True)
             losses = [
-                _episode_loss(learned, views, _draw(by_type, config, rng), log_scale, config)
+                _episode_loss(learned, views, _draw(corpora, config, rng), config)
                 for _ in range(config.episodes_per_step)
             ]
             torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
@@ -108,22 +129,33 @@ def learn_map(
     return learned.eval().requires_grad_(False)
 
 
-def _mentions_by_type(labels: Sequence[str]) -> list[list[int]]:
-    """The numbers of the mentions of each type that has two or more."""
+def _mentions_by_type(
+    labels: Sequence[str], groups: Sequence[Collection[str]]
+) -> list[list[list[int]]]:
+    """Of each group, the numbers of the mentions of each type that has two or more.
+
+    A group of fewer than two such types tells nothing.
+    """
     found: dict[str, list[int]] = {}
     for number, label in enumerate(labels):
         found.setdefault(label, []).append(number)
-    several = [numbers for _, numbers in sorted(found.items()) if len(numbers) > 1]
-    if len(several) < 2:
+    several = {label: numbers for label, numbers in sorted(found.items()) if len(numbers) > 1}
+    by_type = [[several[label] for label in sorted(group) if label in several] for group in groups]
+    telling = [types for types in by_type if len(types) > 1]
+    if not telling:
         raise DataError(
             "what spans mean is learned by telling types apart: the training data need two types "
             "or more with two mentions each"
         )
-    return several
+    return telling
 
 
-def _draw(by_type: list[list[int]], config: MapConfig, rng: random.Random) -> list[list[list[int]]]:
+def _draw(
+    corpora: Sequence[list[list[int]]], config: MapConfig, rng: random.Random
+) -> list[list[list[int]]]:
     """Support and query mentions of each type of an episode; there may be fewer of a rare one."""
+    sizes = [sum(map(len, types)) for types in corpora]
+    (by_type,) = rng.choices(corpora, sizes)
     shots = rng.choice(SHOTS)
     drawn = []
     for numbers in rng.sample(by_type, min(config.ways, len(by_type))):
@@ -134,20 +166,16 @@ def _draw(by_type: list[list[int]], config: MapConfig, rng: random.Random) -> li
 
 
 def _episode_loss(
-    learned: MeaningMap,
-    views: Tensor,
-    drawn: list[list[list[int]]],
-    log_scale: Tensor,
-    config: MapConfig,
+    learned: MeaningMap, views: Tensor, drawn: list[list[list[int]]], config: MapConfig
 ) -> Tensor:
     """The cross-entropy of the query mentions' types, by their cosines with the prototypes."""
     mentions = [number for pair in drawn for part in pair for number in part]
-    kind = [type_ for type_, pair in enumerate(drawn) for part in pair for _ in part]
+    slots = [slot for slot, pair in enumerate(drawn) for part in pair for _ in part]
     asked = [at for pair in drawn for at, part in enumerate(pair) for _ in part]
     device = views.device
-    slot, query = torch.tensor(kind, device=device), torch.tensor(asked, device=device).bool()
+    slot, query = torch.tensor(slots, device=device), torch.tensor(asked, device=device).bool()
     centred = learned.centred(views[torch.tensor(mentions, device=device)])
     vectors = learned.of_centred(F.dropout(centred, config.dropout))
     total = torch.zeros(len(drawn), vectors.shape[1], device=device)
     prototypes = F.normalize(total.index_add(0, slot[~query], vectors[~query]), dim=-1)
-    return F.cross_entropy(log_scale.exp() * vectors[query] @ prototypes.T, slot[query])
+    return F.cross_entropy(config.scale * vectors[query] @ prototypes.T, slot[query])

@@ -3,11 +3,13 @@
 Training teaches an encoder to tell the types of its episodes apart, and other things that it knew
 of words may fade. So the encoder as it was is asked, too, how alike a span and the examples of a
 type are: by themselves, and in their sentences. That takes no training, and no more than the
-examples. A map that is learned of what its layers say (see `learned_meaning`) is asked beside it.
+examples. A map that is learned of what its layers say (see `learned_meaning`) may be asked beside
+it.
 """
 
 import random
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import torch
@@ -20,17 +22,22 @@ from spanproto.data.names import type_names
 from spanproto.data.types import Episode, Sentence
 from spanproto.encoder import Encoder
 from spanproto.errors import DataError
-from spanproto.learned_meaning import MapConfig, MeaningMap, learn_map, read_layers
-from spanproto.tokenization import WordBatch
+from spanproto.learned_meaning import (
+    MapConfig,
+    MeaningMap,
+    label_groups,
+    learn_map,
+    read_layers,
+)
 
 TEXTS_AT_ONCE = 2048
 Place = tuple[int, int, int]  # the number of a sentence, and a half-open span of it
 
 
 class Meaning:
-    """A pretrained encoder that is asked what spans mean, and learns nothing.
+    """A pretrained encoder that is asked what spans mean, as it was before any training.
 
-    Once a map of what its layers say is learned, that is asked, too.
+    With a map of what its layers say, that is asked, too.
     """
 
     def __init__(self, encoder: Encoder, learned: MeaningMap | None = None) -> None:
@@ -38,23 +45,28 @@ class Meaning:
         self.learned = learned
 
     def learn(
-        self, sentences: Iterable[Sentence], config: MapConfig | None = None, seed: int = 42
-    ) -> None:
-        """Learn the map from the mentions of labelled sentences, whose types are not those asked.
+        self,
+        corpora: Iterable[Iterable[Sentence]],
+        config: MapConfig | None = None,
+        seed: int = 42,
+    ) -> MeaningMap:
+        """A map learned from the mentions of labelled sentences.
 
-        The same seed gives the same map.
+        Of a type that is asked later it knows more than the examples then say. The same seed gives
+        the same map.
         """
-        config = config or MapConfig()
-        mentions = [(one.words, span) for one in sentences for span in one.spans]
+        config, corpora = config or MapConfig(), [list(corpus) for corpus in corpora]
+        sentences = chain.from_iterable(corpora)
+        mentions = list(dict.fromkeys((one.words, span) for one in sentences for span in one.spans))
         if len(mentions) > config.mentions:
             mentions = random.Random(seed).sample(mentions, config.mentions)
         texts = dict.fromkeys(words for words, _ in mentions)
         place = {words: at for at, words in enumerate(texts)}
         spans = [(place[words], span.start, span.end) for words, span in mentions]
-        layers = read_layers(self._last, config.layers)
-        views = self.views(list(texts), spans, layers)
-        labels = [span.label for _, span in mentions]
-        self.learned = learn_map(views.clone(), labels, layers, config, seed)
+        apart = bool(self.encoder.layers())
+        layers = read_layers(self._last, config.layers) if apart else (self._last,)
+        views, labels = self.views(list(texts), spans, layers), [span.label for _, span in mentions]
+        return learn_map(views, labels, label_groups(corpora), layers, config, seed)
 
     @torch.inference_mode()
     def vectors(self, sentences: Sequence[Sequence[str]], spans: Sequence[Place]) -> Tensor:
@@ -111,14 +123,9 @@ class Meaning:
             here = ((at >= first) & (at < first + len(part))).nonzero()[:, 0]
             row = (at[here] - first).to(device)
             start, end = ends[here].to(device).unbind(1)
-            for number, states in enumerate(self._states(batch, layers)):
+            for number, states in enumerate(self.encoder.states_of(batch, layers)):
                 found[here.to(device), number] = mean_representations(*states, row, start, end)
         return found
-
-    def _states(self, batch: WordBatch, layers: Sequence[int]) -> list[tuple[Tensor, Tensor]]:
-        if list(layers) == [self._last]:
-            return [self.encoder(batch)]
-        return self.encoder.states_of(batch, layers)
 
 
 class Examples(NamedTuple):
@@ -201,6 +208,11 @@ def alikeness(
     The share `nearest` of it is how alike the nearest example of a type is: where examples are of
     several kinds, their mean is like none of them. A type without examples has 0.
     """
+    if vectors.shape[1] != known.shape[1]:
+        raise DataError(
+            "what the examples mean was told with a learned map, and of the spans it is told "
+            "without one, or the reverse; ask the same as in the fit, or fit the model again"
+        )
     weights = vectors.new_tensor((1.0, 1.0, learned))[: vectors.shape[1]] / 2
     alike = torch.einsum("mvh,svh,v->ms", vectors, known, weights)
     if not nearest:

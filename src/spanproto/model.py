@@ -28,6 +28,7 @@ from spanproto.methods.base import Method, MethodConfig
 from spanproto.objective import Losses, ObjectiveConfig, held_out_losses, losses
 
 if TYPE_CHECKING:
+    from spanproto.learned_meaning import MeaningMap
     from spanproto.meaning import Meaning
     from spanproto.observation import CandidateRule
     from spanproto.prediction import SentencePrediction
@@ -273,19 +274,14 @@ class SpanProto(Method):
         """The model before its fine-tuning, if it is asked too."""
         return self._before[0] if self._before else None
 
-    def ask_meaning(
-        self, encoder: Encoder, learn_from: Iterable[Sentence] | None = None, seed: int = 42
-    ) -> None:
+    def ask_meaning(self, encoder: Encoder, learned: "MeaningMap | None" = None) -> None:
         """Count what spans mean to the pretrained encoder as evidence, too.
 
-        From labelled sentences, such as those of the training, it is learned what tells types
-        apart in that (see `learned_meaning`).
+        And what a map says of them that was learned of it (see `Meaning.learn`).
         """
         from spanproto.meaning import Meaning
 
-        self.meaning = Meaning(encoder.to(self.device))
-        if learn_from is not None:
-            self.meaning.learn(learn_from, seed=seed)
+        self.meaning = Meaning(encoder.to(self.device), learned)
 
     def predict(self, episodes: Sequence[Episode]) -> "list[list[SentencePrediction]]":
         """Candidate spans from the extractor, each given its nearest type or rejected."""

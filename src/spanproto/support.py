@@ -23,7 +23,7 @@ class Prototypes(NamedTuple):
     others: Tensor  # (P, d), entities of none of their episode's types
     episode: Tensor  # (P,), the number of the episode of each of them
     words: WordPrototypes | None = None  # where a decision asks for them
-    meanings: Tensor | None = None  # (slots, 2, h), where the pretrained encoder is asked
+    meanings: Tensor | None = None  # (slots, V, h), where the pretrained encoder is asked
     shots: Tensor | None = None  # (slots,), how many support spans there are of each type
     examples: Examples | None = None  # where the nearest of them counts to the pretrained encoder
 

@@ -29,10 +29,14 @@ def test_a_folder_without_results_is_refused(tables, tmp_path: Path) -> None:
 
 def test_what_is_not_measured_in_a_folder_is_said_and_the_rest_told(tables, tmp_path: Path) -> None:
     shutil.copy(tables.RESULTS / "doubts.json", tmp_path)
+    score = Path("crossdomain", "news-1", "spanproto.12.json")  # by the first of both rules alone
+    (tmp_path / score).parent.mkdir(parents=True)
+    shutil.copy(tables.RESULTS / score, tmp_path / score)
     tables.main(tmp_path)
     page = (tmp_path / "README.md").read_text("utf-8")
     assert "Not measured here yet (transfer.json)." in page
     assert "entities of INTER's training sentences" in page
+    assert "Not measured here yet (some columns by one of the two rules)." in page
     whole = (tables.RESULTS / "README.md").read_text("utf-8")
     assert page.split("## ")[-1] == whole.split("## ")[-1]
 

@@ -122,6 +122,12 @@ def test_what_tells_types_apart_in_meanings_is_learned_on_request(
     assert [file["name"] for file in learned["provenance"]["data"]][1] == "train.json"
     weights = [one["model"]["config"]["decision"]["meaning_weight"] for one in (plain, learned)]
     assert weights[0] != weights[1]
+    assert plain["seen"] is None
+    assert learned["seen"].startswith("SEEN: what spans mean was learned from labelled examples of")
+    others = [synthetic.episode(seed, synthetic.TYPES[3:5]) for seed in range(4)]
+    write_episodes(folder / "others.jsonl", others, "token-episodes")
+    unseen = evaluate(folder, *asking, "--meaning-from", folder / "others.jsonl")
+    assert json.loads(unseen.stdout)["seen"] is None
     line = refused(evaluate(folder, "--meaning-from", folder / "train.json"))
     assert "give --meaning with it" in line
     line = refused(evaluate(folder, *asking, "--meaning-from", folder / "none.json"))

@@ -1,7 +1,6 @@
 """A table filled cell by cell: trained, scored, kept, and not done twice."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 import synthetic
 
 from spanproto.centring import RADIUS
+from spanproto.config import to_dict
 from spanproto.data.episodes import read_supported_episodes
 from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.data.types import Sentence
@@ -20,6 +20,7 @@ from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import Scoring
 from spanproto.experiments.setups import require_inputs
 from spanproto.experiments.systems import CROSSDOMAIN_1, trained_alike, words_cell
+from spanproto.learned_meaning import MapConfig, MeaningMap
 from spanproto.meaning import Meaning
 from spanproto.training.settings import RunConfig
 
@@ -174,31 +175,40 @@ def test_scores_of_another_decision_are_refused(grid: Grid, cell: Cell) -> None:
         with pytest.raises(ConfigError, match=words):
             grid.wants(replace(cell, scorings=(other,)))
     learned = replace(asking, learned=True)
-    with pytest.raises(ConfigError, match="a map learned of what it says: False, and now it is"):
+    with pytest.raises(ConfigError, match="a map learned of what it says: None, and now it is"):
         grid.wants(replace(cell, scorings=(learned,)))
     earlier = {key: value for key, value in found["plain"].items() if key != "fitted_on"}
     grid.file(cell, plain).write_text(json.dumps(earlier))  # which did not say
     assert not grid.wants(replace(cell, scorings=(replace(plain, fit_decision=3),)))
 
 
-def test_what_meanings_tell_types_by_is_learned_from_the_cells_training_sentences(
+def test_what_meanings_tell_types_by_is_learned_once_from_the_cells_training_sentences(
     grid: Grid, cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[tuple[list[tuple[str, ...]], int]] = []
+    seen: list[tuple[set[tuple[str, ...]], int]] = []
+    learn = Meaning.learn
 
-    def learn(_: Meaning, sentences: Iterable[Sentence], seed: int) -> None:
-        seen.append(([sentence.words for sentence in sentences], seed))
+    def noting(asked: Meaning, corpora: list[list[Sentence]], seed: int) -> MeaningMap:
+        seen.append(({sentence.words for corpus in corpora for sentence in corpus}, seed))
+        return learn(asked, corpora, MapConfig(steps=2), seed)
 
-    monkeypatch.setattr(Meaning, "learn", learn)
+    monkeypatch.setattr(Meaning, "learn", noting)
     learned = Scoring("learned", meaning=True, learned=True)
-    cell = replace(cell, scorings=(learned, replace(learned, name="asked", learned=False)))
+    tuned = replace(learned, name="tuned", adaptation={"steps": 1})
+    cell = replace(cell, scorings=(learned, tuned, replace(learned, name="asked", learned=False)))
     fill(grid, [cell], workers=1)
     (train,) = COLUMNS["news-1"].data["train"]
     episodes = read_supported_episodes(grid.data / train)
-    words = [s.words for episode in episodes for s in (*episode.support, *episode.query)]
-    assert seen == [(list(dict.fromkeys(words)), 12)]
-    found = [json.loads(grid.file(cell, s).read_text()) for s in cell.scorings]
-    assert [content.get("learned", False) for content in found] == [True, False]
+    words = {s.words for episode in episodes for s in (*episode.support, *episode.query)}
+    assert seen == [(words, 12)]
+    found = [json.loads(grid.file(cell, s).read_text())["learned"] for s in cell.scorings]
+    assert found == [{**to_dict(MapConfig()), "seed": 12}] * 2 + [None]
+    assert not grid.wants(cell)
+    path = grid.file(cell, learned)
+    other = {**json.loads(path.read_text()), "learned": {**found[0], "mentions": 20}}
+    path.write_text(json.dumps(other))
+    with pytest.raises(ConfigError, match=r"a map learned of what it says: .*'mentions': 20"):
+        grid.wants(cell)
 
 
 def test_another_training_does_not_go_on_with_one_that_was_stopped(grid: Grid, cell: Cell) -> None:

@@ -28,9 +28,16 @@ def test_every_weight_is_of_spanproto_with_words_and_of_the_same_copies() -> Non
         adapted = words_cell(like, 12).scoring("words-adapted")
         assert {scoring.name for scoring in own.cell.scorings} == MAPPED_TITLES.keys()
         assert together(own.cell.scorings) == [list(own.cell.scorings)]
-        for scoring, weight in zip(own.cell.scorings, ("0", "0.5", "1"), strict=True):
-            deciding = (*adapted.deciding, f"decision.learned_in_meaning={weight}")
-            name = f"mapped-{weight}"
+        settings = {"0": ("0", 12), "0.5": ("0.5", 12), "1": ("1", 12), "heavier": ("0", 18)}
+        for scoring, (name, (weight, in_type)) in zip(
+            own.cell.scorings, settings.items(), strict=True
+        ):
+            deciding = (
+                *adapted.deciding,
+                f"decision.learned_in_meaning={weight}",
+                f"decision.meaning_in_type={in_type}",
+            )
+            name = f"mapped-{name}"
             assert scoring == replace(adapted, name=name, learned=True, deciding=deciding)
 
 
@@ -49,7 +56,7 @@ def test_a_map_that_weighs_nothing_is_no_map(
     own = OwnCell.serving([MUSIC], replace(cell, scorings=(*tuned, plain)))
     run_own_cells(grid, [own], workers=1)
     assert fine_tuned == [1, 1] * 2  # validation and test, once for all with the map
-    nothing, _, whole, without = (
+    nothing, _, whole, _, without = (
         json.loads((grid.output / MUSIC.name / f"{scoring.name}.12.json").read_text("utf-8"))
         for scoring in own.cell.scorings
     )

@@ -19,6 +19,10 @@ EVEN = (
     "EVEN: the model is told that a query set has about as many entities of each type, and sees it "
     "as a whole; this is not a score of what it finds in texts by themselves."
 )
+SEEN = (
+    "SEEN: what spans mean was learned from labelled examples of {types}, too; this is not a score "
+    "of what the support set alone tells."
+)
 
 
 class Protocol(StrEnum):
@@ -128,6 +132,8 @@ def evaluate(
     from spanproto.decision import DEFAULT_EVIDENCE, evidence_named
     from spanproto.encoder import Encoder, EncoderConfig
     from spanproto.errors import ConfigError
+    from spanproto.learned_meaning import label_groups
+    from spanproto.meaning import Meaning
     from spanproto.model import SpanProto
     from spanproto.provenance import provenance
     from spanproto.rejection import reject_as_suits
@@ -160,15 +166,17 @@ def evaluate(
             raise ConfigError(f"{loaded.title()} has no spans to centre; drop --centre-on")
         loaded = centred(loaded, read_supported_episodes(centre_on, format)[:CENTRED_ON])
         files.append(centre_on)
-    weighed = DEFAULT_EVIDENCE
+    weighed, shown = DEFAULT_EVIDENCE, set[str]()
     if meaning is not None:
         if not isinstance(loaded, SpanProto):
             raise ConfigError(f"{loaded.title()} weighs no evidence on spans; drop --meaning")
-        asked, shown = Encoder.from_pretrained(EncoderConfig(name=meaning)), None
+        asked, learned = Encoder.from_pretrained(EncoderConfig(name=meaning)), None
         if meaning_from is not None:
-            shown = TrainingData(DataConfig(train=[str(meaning_from)], format=format)).sentences()
+            corpora = TrainingData(DataConfig(train=[str(meaning_from)])).corpora()
+            learned = Meaning(asked.to(loaded.device)).learn(corpora)
+            shown = set().union(*label_groups(corpora))
             files.append(meaning_from)
-        loaded.ask_meaning(asked, shown)
+        loaded.ask_meaning(asked, learned)
         weighed = (*weighed, "meaning")
     if evidence is not None:
         weighed = evidence_named(name.strip() for name in evidence.split(","))
@@ -188,6 +196,8 @@ def evaluate(
     names = NAMES if isinstance(loaded, SpanProto) and loaded.config.names else None
     evens = isinstance(loaded, SpanProto) and loaded.config.decision.even_types
     even = EVEN if evens else None
+    also = sorted(shown.intersection(label for episode in chosen for label in episode.types))
+    seen = SEEN.format(types=", ".join(also)) if also else None
     content = {
         "method": loaded.name,
         "candidates": candidates.value,
@@ -199,6 +209,7 @@ def evaluate(
         "evidence": None if fit_decision is None else list(weighed),
         "names": names,
         "even": even,
+        "seen": seen,
         **report.to_dict(),
         "provenance": provenance(loaded.origin.get("seed"), files),
         "model": {"config": to_dict(loaded.config), "origin": loaded.origin},
@@ -211,6 +222,6 @@ def evaluate(
         typer.echo(text)
         return
     typer.echo(report.to_table())
-    for note in (oracle, names, even):
+    for note in (oracle, names, even, seen):
         if note is not None:
             typer.echo(f"\n{note}")

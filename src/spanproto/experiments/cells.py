@@ -5,9 +5,9 @@ where it stood. Cells run side by side in processes: training small batches leav
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,12 @@ from spanproto.experiments.averages import Changes
 from spanproto.experiments.columns import Column, column_named
 from spanproto.experiments.patience import free_memory
 from spanproto.experiments.scoring import Scoring, Trial, score, together
-from spanproto.experiments.setups import refuse_other_setup
+from spanproto.experiments.setups import how_learned, refuse_other_setup
 from spanproto.experiments.trained import forget, train_cell
 
 if TYPE_CHECKING:
-    from spanproto.data.types import Episode, Sentence
+    from spanproto.data.types import Episode
+    from spanproto.learned_meaning import MeaningMap
 
 
 @dataclass(frozen=True)
@@ -124,12 +125,13 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     trained = method_named(cell.run.get("method", "spanproto")).trains_on is not None
     source = str(train_cell(grid, cell) if trained else grid.encoder)
     free_memory()
+    learned = cache(partial(_learned_map, grid, cell))
     for one in cell.by_column():
         column = column_named(one.column)
         episodes = column.test_episodes(grid.data, grid.limit)
         for scorings in together(grid.missing(one)):
             try:
-                contents = _score(grid, one, column, source, scorings, episodes)
+                contents = _score(grid, one, column, source, scorings, episodes, learned)
             finally:
                 free_memory()
             for scoring, content in zip(scorings, contents, strict=True):
@@ -138,12 +140,17 @@ def run_cell(grid: Grid, cell: Cell) -> None:
     forget(grid, cell)
 
 
-def _training_sentences(grid: Grid, cell: Cell) -> "Iterator[Sentence]":
-    """The distinct sentences that the cell's training sees."""
+def _learned_map(grid: Grid, cell: Cell) -> "MeaningMap":
+    """What the pretrained encoder's layers say of the mentions that the cell's training sees."""
+    from spanproto.encoder import Encoder, EncoderConfig
+    from spanproto.meaning import Meaning
+    from spanproto.training.distributed import choose_device
     from spanproto.training.settings import DataConfig
     from spanproto.training.source import TrainingData
 
-    return TrainingData(DataConfig(**{**cell.data, "root": str(grid.data)})).sentences()
+    encoder = Encoder.from_pretrained(EncoderConfig(name=grid.encoder))
+    corpora = TrainingData(DataConfig(**{**cell.data, "root": str(grid.data)})).corpora()
+    return Meaning(encoder.to(choose_device(grid.device))).learn(corpora, seed=cell.seed)
 
 
 def _training_episodes(grid: Grid, column: Column, seed: int, count: int) -> "list[Episode]":
@@ -178,8 +185,9 @@ def _score(
     source: str,
     scorings: Sequence[Scoring],
     episodes: "Sequence[Episode]",
+    learned: "Callable[[], MeaningMap]",
 ) -> list[dict[str, Any]]:
-    """What is found of scorings that are had together."""
+    """What is found of scorings that are had together; `learned` gives the map, if it is asked."""
     from spanproto.checkpoint import load_model
     from spanproto.config import to_dict
     from spanproto.encoder import Encoder, EncoderConfig
@@ -194,8 +202,7 @@ def _score(
     if first.meaning:
         assert isinstance(model, SpanProto)
         asked = Encoder.from_pretrained(EncoderConfig(name=grid.encoder))
-        learn_from = _training_sentences(grid, cell) if first.learned else None
-        model.ask_meaning(asked, learn_from, cell.seed)
+        model.ask_meaning(asked, learned() if first.learned else None)
     adapts = first.adaptation is not None or model.always_adapts
     settings = model.adaptation({**(first.adaptation or {}), "seed": cell.seed}) if adapts else None
     trial = Trial(
@@ -215,7 +222,7 @@ def _score(
             "evidence": None if scoring.evidence is None else list(scoring.evidence),
             **({"lenience": scoring.lenience} if scoring.lenience else {}),
             "meaning": scoring.meaning,
-            **({"learned": True} if scoring.learned else {}),
+            "learned": how_learned(cell, scoring),
             "adaptation": None if settings is None else to_dict(settings),
             "limit": grid.limit,
             **({"averaged": list(cell.averaged)} if cell.averaged else {}),

@@ -1,26 +1,35 @@
 """What a learned map of what spans mean gives in domains that decisions are not fitted on.
 
 It is learned from the few types of the training domains, so it may tell apart what these differ in
-and nothing else. All weights are scored on the same fine-tuned copies, the weight of nothing too.
+and nothing else. Some of these are types of the foreign domains, too, as `person`, which the model
+has trained on as well. All weights are scored on the same fine-tuned copies: that of nothing too,
+and cosines that weigh as much more as the map adds.
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from spanproto.experiments.carried_choices import MORE_FORMS_LIKE, data_of_both
 from spanproto.experiments.foreign_choices import FOREIGN_AS_FOR, FOREIGN_DOMAINS, foreign_column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.systems import words_cell
 
-WEIGHTS = {0.0: "without the map", 0.5: "half its weight", 1.0: "with it"}
-"""Of the map beside each of the two cosines, and what is said of it."""
+
+class Form(NamedTuple):
+    """What is said of a scoring, and its settings of the decision."""
+
+    title: str
+    learned: float  # the weight of the map beside each of the two cosines
+    in_type: float = 12.0  # of all in the type's log-probability
 
 
-def weighed(weight: float) -> str:
-    """What a scoring with such a weight is called."""
-    return f"mapped-{weight:g}"
-
-
-MAPPED_TITLES = {weighed(weight): title for weight, title in WEIGHTS.items()}
+FORMS = {
+    "mapped-0": Form("without the map", 0.0),
+    "mapped-0.5": Form("half its weight", 0.5),
+    "mapped-1": Form("with it", 1.0),
+    "mapped-heavier": Form("without it, cosines half as much more", 0.0, 18.0),
+}
+MAPPED_TITLES = {name: form.title for name, form in FORMS.items()}
 
 
 def mapped_cells(seed: int) -> list[OwnCell]:
@@ -35,10 +44,14 @@ def mapped_cells(seed: int) -> list[OwnCell]:
         scorings = [
             replace(
                 adapted,
-                name=weighed(weight),
-                deciding=(*adapted.deciding, f"decision.learned_in_meaning={weight:g}"),
+                name=name,
+                deciding=(
+                    *adapted.deciding,
+                    f"decision.learned_in_meaning={form.learned:g}",
+                    f"decision.meaning_in_type={form.in_type:g}",
+                ),
             )
-            for weight in WEIGHTS
+            for name, form in FORMS.items()
         ]
         data = data_of_both() if like == MORE_FORMS_LIKE else {}
         columns = [foreign_column(like, domain) for domain in FOREIGN_DOMAINS]

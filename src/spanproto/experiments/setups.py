@@ -187,8 +187,8 @@ def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iter
         what = "a decision fitted on so many episodes:"
         yield Compared(what, content["fitted_on"], scoring.fit_decision)
         yield Compared("the pretrained encoder asked:", content["meaning"], scoring.meaning)
-        learned = content.get("learned", False)
-        yield Compared("a map learned of what it says:", learned, scoring.learned)
+        learned = how_learned(cell, scoring)
+        yield Compared("a map learned of what it says:", content.get("learned"), learned)
     if scoring.fit_decision and "evidence" in content:
         evidence = None if scoring.evidence is None else list(scoring.evidence)
         yield Compared("a decision fitted to", content["evidence"], evidence)
@@ -200,6 +200,14 @@ def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iter
         for compared in _differing("adaptation", content["adaptation"] or {}, wanted or {}):
             if compared.what.removeprefix("adaptation.") not in _NO_MATTER:
                 yield compared
+
+
+def how_learned(cell: "Cell", scoring: "Scoring") -> dict[str, Any] | None:
+    """How the map of what spans mean is learned that a scoring asks, if it asks one."""
+    from spanproto.config import to_dict
+    from spanproto.learned_meaning import MapConfig
+
+    return {**to_dict(MapConfig()), "seed": cell.seed} if scoring.learned else None
 
 
 def _differing(name: str, there: dict[str, Any], here: dict[str, Any]) -> Iterator[Compared]:

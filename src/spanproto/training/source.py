@@ -112,16 +112,23 @@ class TrainingData:
             return Shuffled(self._episodes, seed)
         return _drawn(self._corpora, self.config.train_types, self.config, seed)
 
+    def corpora(self) -> list[list[Sentence]]:
+        """The sentences to train on: those of a file, or of episodes with the same types."""
+        if self._episodes:
+            return corpora_of(self._episodes)
+        if self.config.train_types is None:
+            return self._corpora
+        types = read_types(self.config.train_types)
+        return [sentences_of_split(corpus, types) for corpus in self._corpora]
+
     def sentences(self) -> Iterator[Sentence]:
         """The distinct sentences to train on, those of episodes where these are given.
 
         Of sentences with the same words the first is taken.
         """
-        sentences = list(chain.from_iterable(self._corpora))
-        if self.config.train_types is not None:
-            sentences = sentences_of_split(sentences, read_types(self.config.train_types))
+        given = [] if self._episodes else self.corpora()
         seen: set[tuple[str, ...]] = set()
-        for sentence in chain(sentences, self._in_episodes()):
+        for sentence in chain(chain.from_iterable(given), self._in_episodes()):
             if sentence.words not in seen:
                 seen.add(sentence.words)
                 yield sentence
