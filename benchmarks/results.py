@@ -3,8 +3,8 @@
 TABLE is `crossdomain` or `fewnerd` (SpanProto, as trained and fine-tuned), `baselines` (every
 other system), or one of validation data: `choices` (what each setting is worth), `schedules`
 (whether the systems train long enough) or `trainings` (how SpanProto is best trained on INTER).
-What is there already is not run again. On a GPU several workers pay, most with MPS. Two commands may
-fill one folder at the same time, but not with cells that average the same trainings.
+What is there already is not run again. On a GPU several workers pay, most with MPS. Two commands
+may fill one folder at the same time, but not with cells that average the same trainings.
 """
 
 from collections.abc import Iterable, Mapping

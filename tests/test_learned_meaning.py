@@ -116,7 +116,7 @@ def test_the_layers_that_are_read_are_spread_over_the_upper_two_thirds() -> None
     ("name", "value", "words"),
     [
         ("steps", 0, "steps of the map must be positive"),
-        ("scale", 0.0, "scale of the map must be positive"),
+        ("first_scale", 0.0, "first_scale of the map must be positive"),
         ("ways", 1, "ways of the map must be at least 2"),
         ("weight_decay", -1.0, "weight_decay of the map must not be negative"),
         ("dropout", 1.0, "dropout of the map is a share"),
@@ -140,16 +140,21 @@ def test_types_are_told_from_those_of_corpora_that_label_alike() -> None:
 def test_types_of_other_groups_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     views, labels = mentions(4, 6, seed=0)
     together: list[set[str]] = []
+    scales: list[float] = []
     compared = learned_meaning._episode_loss
 
-    def noting(learned: MeaningMap, views: Tensor, drawn: Any, config: MapConfig) -> Tensor:
+    def noting(learned: MeaningMap, views: Tensor, drawn: Any, *how: float) -> Tensor:
         together.append({labels[n] for pair in drawn for part in pair for n in part})
-        return compared(learned, views, drawn, config)
+        scales.append(how[0])
+        return compared(learned, views, drawn, *how)
 
     monkeypatch.setattr(learned_meaning, "_episode_loss", noting)
     learn_map(views, labels, [{"t0", "t1"}, {"t2", "t3"}], LAYERS, QUICK, seed=0)
     assert all(one in ({"t0", "t1"}, {"t2", "t3"}) for one in together)
     assert together.count({"t0", "t1"}) > 0 < together.count({"t2", "t3"})
+    assert scales[0] == QUICK.first_scale
+    assert scales == sorted(scales, reverse=True)
+    assert scales[-1] == pytest.approx(QUICK.last_scale, rel=0.05)
 
 
 def test_the_states_of_layers_are_those_of_the_encoder(pretrained: Encoder) -> None:

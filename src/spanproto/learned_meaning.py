@@ -31,12 +31,13 @@ class MapConfig:
     learning_rate: float = 1e-3  # falls to 0
     weight_decay: float = 3.0
     dropout: float = 0.5  # of what the encoder says
-    scale: float = 5.0  # of cosines in the softmax
+    first_scale: float = 10.0  # of cosines in the softmax, which goes by equal factors
+    last_scale: float = 2.0  # to this one
 
     def __post_init__(self) -> None:
         for name in ("mentions", "layers", "steps", "episodes_per_step", "queries"):
             require(getattr(self, name) > 0, f"{name} of the map must be positive")
-        for name in ("learning_rate", "scale"):
+        for name in ("learning_rate", "first_scale", "last_scale"):
             require(getattr(self, name) > 0, f"{name} of the map must be positive")
         require(self.ways > 1, "ways of the map must be at least 2")
         require(self.weight_decay >= 0, "weight_decay of the map must not be negative")
@@ -117,11 +118,13 @@ def learn_map(
             learned.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
         )
         for step in range(config.steps):
+            done = step / config.steps
             for group in optimizer.param_groups:
-                group["lr"] = config.learning_rate * (1 - step / config.steps)
+                group["lr"] = config.learning_rate * (1 - done)
+            scale = config.first_scale ** (1 - done) * config.last_scale**done
             optimizer.zero_grad(set_to_none=True)
             losses = [
-                _episode_loss(learned, views, _draw(corpora, config, rng), config)
+                _episode_loss(learned, views, _draw(corpora, config, rng), scale, config.dropout)
                 for _ in range(config.episodes_per_step)
             ]
             torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
@@ -166,7 +169,11 @@ def _draw(
 
 
 def _episode_loss(
-    learned: MeaningMap, views: Tensor, drawn: list[list[list[int]]], config: MapConfig
+    learned: MeaningMap,
+    views: Tensor,
+    drawn: list[list[list[int]]],
+    scale: float,
+    dropout: float,
 ) -> Tensor:
     """The cross-entropy of the query mentions' types, by their cosines with the prototypes."""
     mentions = [number for pair in drawn for part in pair for number in part]
@@ -175,7 +182,7 @@ def _episode_loss(
     device = views.device
     slot, query = torch.tensor(slots, device=device), torch.tensor(asked, device=device).bool()
     centred = learned.centred(views[torch.tensor(mentions, device=device)])
-    vectors = learned.of_centred(F.dropout(centred, config.dropout))
+    vectors = learned.of_centred(F.dropout(centred, dropout))
     total = torch.zeros(len(drawn), vectors.shape[1], device=device)
     prototypes = F.normalize(total.index_add(0, slot[~query], vectors[~query]), dim=-1)
-    return F.cross_entropy(config.scale * vectors[query] @ prototypes.T, slot[query])
+    return F.cross_entropy(scale * vectors[query] @ prototypes.T, slot[query])
