@@ -160,7 +160,11 @@ command ({origin(transfer["runs"][0])}).
 def of_both_rules(results: Path) -> str:
     """What the released evaluation gives, by the weights that are in the tables."""
     scores = Scores(results)
-    if not all(scores.files(column, rule) for column in BY_BOTH_RULES for rule in RULES):
+    by_both = (
+        all(scores.files(column, rule) for rule in RULES) and scores.common_seeds(column, RULES)
+        for column in BY_BOTH_RULES
+    )
+    if not all(by_both):
         raise NotMeasuredError("some columns by one of the two rules")
     return f"""
 The evaluation in the paper's released code adds the gold query spans to the candidates and drops

@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from spanproto.classifier import prototypes
 from spanproto.config import require
 from spanproto.data.types import Sentence
 from spanproto.errors import DataError
@@ -183,6 +184,6 @@ def _episode_loss(
     slot, query = torch.tensor(slots, device=device), torch.tensor(asked, device=device).bool()
     centred = learned.centred(views[torch.tensor(mentions, device=device)])
     vectors = learned.of_centred(F.dropout(centred, dropout))
-    total = torch.zeros(len(drawn), vectors.shape[1], device=device)
-    prototypes = F.normalize(total.index_add(0, slot[~query], vectors[~query]), dim=-1)
-    return F.cross_entropy(scale * vectors[query] @ prototypes.T, slot[query])
+    known, each = vectors[~query], torch.ones_like(vectors[~query, 0])
+    centres = F.normalize(prototypes(known, each, slot[~query], len(drawn)), dim=-1)
+    return F.cross_entropy(scale * vectors[query] @ centres.T, slot[query])

@@ -141,7 +141,7 @@ def run_cell(grid: Grid, cell: Cell) -> None:
 
 
 def _learned_map(grid: Grid, cell: Cell) -> "MeaningMap":
-    """What the pretrained encoder's layers say of the mentions that the cell's training sees."""
+    """The map of what spans mean that is learned from what the cell's training sees."""
     from spanproto.encoder import Encoder, EncoderConfig
     from spanproto.meaning import Meaning
     from spanproto.training.distributed import choose_device

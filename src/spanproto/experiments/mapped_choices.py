@@ -27,7 +27,7 @@ FORMS = {
     "mapped-0": Form("without the map", 0.0),
     "mapped-0.5": Form("half its weight", 0.5),
     "mapped-1": Form("with it", 1.0),
-    "mapped-heavier": Form("without it, cosines half as much more", 0.0, 18.0),
+    "mapped-heavier": Form("without it, cosines half as heavy again", 0.0, 18.0),
 }
 MAPPED_TITLES = {name: form.title for name, form in FORMS.items()}
 
