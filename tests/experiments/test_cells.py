@@ -42,6 +42,18 @@ def test_a_cell_leaves_its_scores_and_nothing_else(grid: Grid, cell: Cell) -> No
     assert not any(grid.runs.rglob("*.safetensors"))
 
 
+def test_a_cell_is_trained_and_scored_in_the_precision_that_is_asked_for(
+    grid: Grid, cell: Cell, trained: list[RunConfig]
+) -> None:
+    plain = replace(cell, scorings=cell.scorings[:1])
+    for precision, on_a_cpu in (("auto", "fp32"), ("bf16", "bf16")):
+        other = replace(grid, precision=precision, output=grid.output / precision)
+        fill(other, [plain], workers=1)
+        content = json.loads(other.file(plain, plain.scorings[0]).read_text())
+        assert content["precision"] == on_a_cpu
+        assert trained[-1].training.precision == precision
+
+
 def test_decisions_share_fine_tuned_copies(grid: Grid, cell: Cell, fine_tuned: list[int]) -> None:
     adaptation = {"steps": 2, "learning_rate": 1e-2}
     tuned = Scoring("", adaptation=adaptation, configure=("classifier.reject=false",))

@@ -22,6 +22,7 @@ from spanproto.experiments.trained import forget, train_cell
 if TYPE_CHECKING:
     from spanproto.data.types import Episode
     from spanproto.learned_meaning import MeaningMap
+    from spanproto.training.settings import Precision
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Grid:
     runs: Path = Path("runs/experiments")
     limit: int | None = None  # test episodes, for a quick look
     device: str = "auto"
+    precision: "Precision" = "auto"  # of the encoder, in training and in scoring
     quick: bool = False  # few steps on a sample: the scores say so, and mix with no others
 
     def file(self, cell: Cell, scoring: Scoring) -> Path:
@@ -193,12 +195,12 @@ def _score(
     from spanproto.encoder import Encoder, EncoderConfig
     from spanproto.model import SpanProto
     from spanproto.provenance import provenance
-    from spanproto.training.distributed import choose_device
+    from spanproto.training.distributed import choose_device, in_bf16
 
     first = scorings[0]
     method = first.method or cell.run.get("method", "spanproto")
     model = load_model(source, method, list(first.configure)).to(choose_device(grid.device))
-    model.use_mixed_precision(model.device.type == "cuda")
+    model.use_mixed_precision(in_bf16(grid.precision, model.device))
     if first.meaning:
         assert isinstance(model, SpanProto)
         asked = Encoder.from_pretrained(EncoderConfig(name=grid.encoder))

@@ -11,6 +11,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from spanproto.errors import ConfigError
+from spanproto.training.settings import Precision
 
 
 @dataclass(frozen=True)
@@ -95,3 +96,8 @@ def choose_device(name: str, local_rank: int = 0) -> torch.device:
             raise ConfigError("this machine has no usable GPU; set the device to cpu or auto")
         return torch.device("cuda", device.index if device.index is not None else local_rank)
     return device
+
+
+def in_bf16(precision: Precision, device: torch.device) -> bool:
+    """Whether the encoder runs in bf16: where it is asked for, and on a GPU unless it is not."""
+    return precision == "bf16" or (precision == "auto" and device.type == "cuda")

@@ -25,7 +25,7 @@ from spanproto.evaluation.report import Report
 from spanproto.methods import method_named
 from spanproto.methods.base import Method
 from spanproto.provenance import provenance
-from spanproto.training.distributed import World, join_world
+from spanproto.training.distributed import World, in_bf16, join_world
 from spanproto.training.log import RunLog
 from spanproto.training.optimization import make_optimizer, rate_factor, set_rate
 from spanproto.training.settings import RunConfig, TrainingConfig
@@ -58,8 +58,7 @@ def train(run: RunConfig, *, restart: bool = False) -> Path:
     with join_world(settings.device, per_step, f"{method.trains_on}_per_step") as world:
         torch.manual_seed(settings.seed)
         model = method.from_config(run.model).to(world.device)
-        on_gpu = settings.precision == "auto" and world.device.type == "cuda"
-        model.use_mixed_precision(settings.precision == "bf16" or on_gpu)
+        model.use_mixed_precision(in_bf16(settings.precision, world.device))
         if restart and world.leads:
             (folder / FILE).unlink(missing_ok=True)
         world.wait()

@@ -9,6 +9,9 @@ from spanproto.config import build, require
 from spanproto.methods import method_named
 from spanproto.methods.base import MethodConfig
 
+Precision = Literal["auto", "fp32", "bf16"]
+"""Of the encoder; auto: bf16 on a GPU."""
+
 
 @dataclass(frozen=True)
 class DataConfig:
@@ -72,7 +75,7 @@ class TrainingConfig:
     seed: int = 42
     order_seed: int | None = None  # of the order of the data, and of dropout; None: the seed
     device: str = "auto"
-    precision: Literal["auto", "fp32", "bf16"] = "auto"  # auto: bf16 on a GPU
+    precision: Precision = "auto"  # auto: bf16 on a GPU
     log_every: int = 10
     validate_every: int = 200
     checkpoint_every: int = 200
