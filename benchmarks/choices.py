@@ -224,7 +224,7 @@ over the episodes of a domain is {of_domains}.
 What else may be changed for five shots, on the same episodes, the threshold as fitted. By *nearest
 example* half of what spans mean is how alike the nearest example of a type is; *shorter* is
 fine-tuned for {SHORTER:g} times the steps; *trained on more* is trained on the benchmark's episodes
-of one shot and of five.
+of one shot and of five, and *two trainings averaged* is the mean of one on either.
 
 {forms_table(results).to_markdown()}
 

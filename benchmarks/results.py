@@ -28,6 +28,7 @@ from spanproto.experiments.mapped_choices import MAPPED_TITLES, mapped_cells
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.schedules import SCHEDULED_ON, schedule_cells
 from spanproto.experiments.systems import (
+    BROAD,
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
     INTER,
@@ -36,6 +37,7 @@ from spanproto.experiments.systems import (
     SEEDS,
     alike_cell,
     baseline_cells,
+    broad_cell,
     compared_seeds,
     spanproto_cell,
     trained_alike,
@@ -78,7 +80,7 @@ def cells_of(table: Table) -> list[Cell]:
             make(first, seed, *others)
             for seed in seeds
             for first, *others in trained_alike(columns)
-            for make in (own_cell, words_cell)
+            for make in (own_cell, words_cell, *([broad_cell] if first in BROAD else []))
         ]
     more = [(CROSSDOMAIN_1, seed) for seed in SEEDS[1:3]]
     return [

@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import Annotated
 
 import typer
-from system_figures import TOLD_MARK, marked_title
+from system_figures import TOLD_MARK, broadly, marked_title, was_run
 from system_given_up import FOLDER, FORMS
 
 from spanproto.cli.main import in_one_sentence
@@ -36,12 +36,18 @@ MEASURED = {
     "words-fitted": "with words, decision fitted",
     "words-adapted": "with words, adapted, decision fitted",
 }
+TRAINED_BROADLY = {
+    "broad-fitted": "with words, trained broadly, decision fitted",
+    "broad-adapted": "with words, trained broadly, adapted, decision fitted",
+}
 INFORMED = {
-    "words-named": "told the types' names, with words, adapted, decision fitted",
-    "words-even": "told that types are even, with words, adapted, decision fitted",
+    f"{form}-{more}": f"{told}, with words, {trained}adapted, decision fitted"
+    for form, trained in (("words", ""), ("broad", "trained broadly, "))
+    for more, told in (("named", "told the types' names"), ("even", "told that types are even"))
 }
 SPAN_F1 = ("span", "f1")
 ADAPTED = "words-adapted"
+ADAPTED_ONES = {ADAPTED: "", "broad-adapted": ", trained broadly"}
 OWN_DOUBTS = "f265e0a"  # the commit at which the model found for itself what is unlabelled
 SEEN_NOTE = """\
 † Settings were chosen on these episodes, which validate for the other columns; so this one tests
@@ -65,7 +71,7 @@ def measured_figure(scores: Scores, scoring: str, column: str, keys: Sequence[st
     values = scores.values(column, scoring, *keys)
     if not values:
         return NOT_RUN
-    told = column in INTER and scoring.startswith("words")
+    told = column in INTER and scoring.startswith(("words", "broad"))
     return with_spread(values) + (TOLD_MARK if told else "")
 
 
@@ -81,17 +87,22 @@ def benchmark_table(scores: Scores, columns: Sequence[str]) -> Table:
         (title, [published_figure(system, column) for column in columns])
         for system, title in PUBLISHED.items()
     ]
+    broad = {
+        name: title for name, title in TRAINED_BROADLY.items() if was_run(scores, name, columns)
+    }
     for keys, what in ((F1, ""), (SPAN_F1, ", boundaries alone")):
-        for scoring, title in MEASURED.items():
+        for scoring, title in {**MEASURED, **broad}.items():
             figures = [measured_figure(scores, scoring, column, keys) for column in columns]
             rows.append((f"{title}{what}", figures))
     for scoring, title in INFORMED.items():
-        if any(scores.files(column, scoring) for column in columns):
+        if was_run(scores, scoring, columns):
             figures = [measured_figure(scores, scoring, column, F1) for column in columns]
             rows.append((title, figures))
     rows += own_doubts(scores, columns)
-    seeds = [str(len(scores.values(column, ADAPTED, *F1))) for column in columns]
-    rows.append(("seeds of the adapted one", seeds))
+    for adapted, title in ADAPTED_ONES.items():
+        if adapted == ADAPTED or adapted in broad:
+            seeds = [str(len(scores.values(column, adapted, *F1))) for column in columns]
+            rows.append((f"seeds of the adapted one{title}", seeds))
     return Table(("", *map(marked_title, columns)), rows)
 
 
@@ -162,7 +173,7 @@ kept: that there are 8 layers, that all are tuned, that five shots have 100 step
 what words say nor the boundary before the fine-tuning is weighed{left_out(results)}.
 *Adapted* is fine-tuned to each support set: across domains all layers, 60 steps for one shot and
 100 for five; on Few-NERD the top 6 layers, 20 steps. A *fitted* decision has seen the labels of 32
-validation episodes, on Few-NERD of 96.
+validation episodes, on Few-NERD of 96.{broadly(scores)}
 
 Two rows know more than the support set says, and are not to be set beside the rest. *Told the
 types' names*, the pretrained encoder is asked how alike a span and the name of a type are, too.

@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from spanproto.experiments.systems import (
+    BROAD,
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
     PAPERS_DECISION,
@@ -39,16 +40,39 @@ SYSTEMS = {
     "spanproto-adapted": "SpanProto, adapted, decision fitted",
     "words-fitted": "SpanProto with words, decision fitted",
     "words-adapted": "SpanProto with words, adapted, decision fitted",
+    "broad-fitted": "SpanProto with words, trained broadly, decision fitted",
+    "broad-adapted": "SpanProto with words, trained broadly, adapted, decision fitted",
 }
 TOLD_MORE = {  # what knows which training sentences leave entities unlabelled, and where
     (system, column)
-    for system in ("words-fitted", "words-adapted")
+    for system in SYSTEMS
+    if system.startswith(("words", "broad"))
     for column in BENCHMARKS["Few-NERD INTER"]
 }
 TOLD_MARK = " ‡"
 SEEN = "ontonotes-1"  # the other columns' validation episodes
 WITHOUT_SEEN = "without OntoNotes"
 LEVEL = 1.5  # means that differ by less than so many standard errors are level
+
+
+def not_run(system: str, columns: Sequence[str]) -> str:
+    """What stands for a score that is not there: nothing where the system has no form for it."""
+    return "" if system.startswith("broad") and not set(columns) & set(BROAD) else NOT_RUN
+
+
+def was_run(scores: Scores, system: str, columns: Sequence[str]) -> bool:
+    """Whether any of the columns has a score of it."""
+    return any(scores.files(column, system) for column in columns)
+
+
+def broadly(scores: Scores) -> str:
+    """How that form is trained which sees other episodes than the column's, if it was run."""
+    if not was_run(scores, "broad-adapted", BROAD):
+        return ""
+    return """
+*Trained broadly* it sees other episodes of the same types than the column's, too: on INTER it is
+the mean of the weights of four trainings, on the episodes of each number of types and of shots;
+with five shots across domains it has one training, on the episodes of one shot and of five."""
 
 
 class Mean(NamedTuple):
@@ -124,9 +148,7 @@ def ranked(scores: Scores, columns: Sequence[str]) -> list[str]:
 
     Those without one are last.
     """
-    shown = [
-        system for system in SYSTEMS if any(scores.files(column, system) for column in columns)
-    ]
+    shown = [system for system in SYSTEMS if was_run(scores, system, columns)]
     means = {system: benchmark_mean(scores, system, unseen(columns)) for system in shown}
     return sorted(shown, key=lambda system: means[system] or Mean(0.0, 0.0), reverse=True)
 
@@ -149,10 +171,13 @@ def level(scores: Scores, columns: Sequence[str]) -> str:
 def summary_table(scores: Scores) -> Table:
     """The mean of every system over each benchmark's unseen columns, in the order of the first.
 
-    Those that are trained as SpanProto is, a second form of others, are left to the whole page.
+    What is not run on that one comes before, in the order of the second. Those that are trained as
+    SpanProto is, a second form of others, are left to the whole page.
     """
     rows = []
-    for system in ranked(scores, CROSSDOMAIN_1):
+    first = ranked(scores, CROSSDOMAIN_1)
+    before = [system for system in ranked(scores, CROSSDOMAIN_5) if system not in first]
+    for system in (*before, *first):
         if system in ALIKE:
             continue
         rows.append((SYSTEMS[system], [_summary(scores, system, c) for c in BENCHMARKS.values()]))
@@ -167,7 +192,7 @@ def _summary(scores: Scores, system: str, columns: Sequence[str]) -> str:
     """The mean over the unseen columns, with the mark of what knows more in any of them."""
     mean = benchmark_mean(scores, system, unseen(columns))
     told = any((system, column) in TOLD_MORE for column in columns)
-    return NOT_RUN if mean is None else f"{mean.f1:.1f}{TOLD_MARK if told else ''}"
+    return not_run(system, columns) if mean is None else f"{mean.f1:.1f}{TOLD_MARK if told else ''}"
 
 
 def benchmark_table(scores: Scores, columns: Sequence[str]) -> Table:

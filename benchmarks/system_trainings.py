@@ -4,7 +4,7 @@ import math
 from statistics import fmean
 from typing import Any
 
-from system_figures import SEEN, SYSTEMS
+from system_figures import SEEN, SYSTEMS, not_run
 
 from spanproto.experiments.foreign_choices import FOREIGN_DOMAINS, foreign_column
 from spanproto.experiments.foreign_systems import COMPARED, TRAINED_AS_FOR, foreign_scorings
@@ -30,6 +30,7 @@ TITLES = {name: entry.title for name, entry in METHODS.items()}
 TRAINED = {
     "spanproto": "SpanProto",
     "words-fitted": "SpanProto with words",
+    "broad-fitted": "SpanProto with words, trained broadly",
     **TITLES,
     alike("protobert"): SYSTEMS[alike("protobert")],
 }
@@ -50,7 +51,10 @@ def schedule_table(scores: Scores) -> Table:
         contents = [_first_score(scores, column, name) for column in SCHEDULED]
         method = method_named(method_name(name))
         if any(contents) and method.trains_on is not None:
-            shown = [_length(method, content) if content else NOT_RUN for content in contents]
+            shown = [
+                _length(method, content) if content else not_run(name, [column])
+                for column, content in zip(SCHEDULED, contents, strict=True)
+            ]
             rates = dict(method.training_defaults)
             own = shown_rate(rates["learning_rate"]) if "learning_rate" in rates else ""
             rows.append((title, [*shown, own]))
@@ -139,7 +143,11 @@ def tuning_table(scores: Scores) -> Table:
         method = method_named(method_name(name))
         tuned = [content and _tuning(method, content["adaptation"]) for content in contents]
         if any(tuned):
-            rows.append((title, [NOT_RUN if one is None else one for one in tuned]))
+            shown = [
+                not_run(name, [column]) if one is None else one
+                for column, one in zip(SCHEDULED, tuned, strict=True)
+            ]
+            rows.append((title, shown))
     return Table(("", *map(column_title, SCHEDULED)), rows)
 
 
@@ -204,7 +212,9 @@ def _length(method: type[Method], content: dict[str, Any]) -> str:
     each = f"{number} {items if number > 1 else items.removesuffix('s')}"
     heads = config.get("head_learning_rate")
     rest = "" if heads is None else f", heads {shown_rate(heads)}"
-    return f"{config['steps']} steps of {each}, {rate}{rest}"
+    trainings = len(content.get("averaged", []))
+    mean = f"mean of {trainings}: " if trainings else ""
+    return f"{mean}{config['steps']} steps of {each}, {rate}{rest}"
 
 
 def _steps(scores: Scores, column: str, name: str) -> int | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from system_distances import distance_tables, reference_gains, settings_table
-from system_figures import BENCHMARKS, LEVEL, RESULTS, benchmark_table, level
+from system_figures import BENCHMARKS, LEVEL, RESULTS, benchmark_table, broadly, level
 from system_given_up import given_up_table, repeated_table
 from system_trainings import (
     foreign_table,
@@ -73,7 +73,7 @@ what no other system was tried with: what single words are is learned, too, and 
 a span's score is corrected by those around it; the pretrained encoder is asked what spans mean;
 across domains the encoder has its first 8 of 12 layers alone; and on Few-NERD the letter case of
 words is read, which the encoder's tokenizer hides from all others. On INTER it also knows more than
-the others (‡, below).
+the others (‡, below).{broadly(scores)}
 {reference_gains(scores)}
 Some test episodes had been scored before, under settings [given up](#given-up) for what did better
 on validation data or, of the names that L-TapNet+CDT reads, for what its authors do. (How long it

@@ -7,6 +7,7 @@ import pytest
 from scripts import ROOT, benchmark_script
 
 from spanproto.errors import ConfigError, DataError
+from spanproto.experiments.systems import CROSSDOMAIN_5
 from spanproto.experiments.training_choices import SCORED
 
 DOMAINS = ("ai", "literature", "music", "politics", "science", "flat-genia")
@@ -114,9 +115,10 @@ def test_other_forms_stand_beside_the_fitted_one_with_five_shots(choices, tmp_pa
             "shorter",
             "nearest example, shorter",
             "trained on more",
+            "two trainings averaged",
         )
     ]
-    assert dict(table.rows)["mean"] == ["52.5", "", "", "53.5", ""]
+    assert dict(table.rows)["mean"] == ["52.5", "", "", "53.5", "", ""]
 
 
 def test_trainings_have_a_mean_once_both_seeds_are_measured(choices, tmp_path: Path) -> None:
@@ -170,7 +172,7 @@ def test_choices_on_foreign_domains_are_run_together_or_alone() -> None:
     cells_of = benchmark_script("results").chosen_cells
     for name, systems in (
         ("foreign", ["foreign", "foreign"]),
-        ("carried", ["carried", "carried", "carried-merged"]),
+        ("carried", ["carried", "carried", "carried-merged", "carried-averaged"]),
         ("mapped", ["mapped", "mapped"]),
     ):
         together = cells_of(name)
@@ -184,6 +186,7 @@ def test_choices_on_foreign_domains_are_run_together_or_alone() -> None:
         ("carried", "wiki-1-music"),
         ("carried", "wiki-5-music"),
         ("carried-merged", "wiki-5-music"),
+        ("carried-averaged", "wiki-5-music"),
         ("mapped", "wiki-1-music"),
         ("mapped", "wiki-5-music"),
     ]
@@ -206,6 +209,8 @@ def test_with_further_seeds_the_papers_algorithm_is_scored_as_trained_alone() ->
     assert "spanproto-adapted" in scored["spanproto", "news-1", 42]
     assert scored["spanproto", "news-1", 87] == scored["spanproto", "news-5", 21] == ["spanproto"]
     assert scored["words", "news-5", 100] == ["words-fitted", "words-adapted"]
+    assert scored["broad", "news-5", 100] == ["broad-fitted", "broad-adapted"]
+    assert {column for system, column, _ in scored if system == "broad"} == set(CROSSDOMAIN_5)
 
 
 def test_cells_are_selected_by_column_and_seed() -> None:

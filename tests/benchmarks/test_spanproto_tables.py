@@ -1,9 +1,9 @@
 """The page of SpanProto beside what is published says what score files say."""
 
-import json
 from pathlib import Path
 
 import pytest
+from score_files import score, write
 from scripts import ROOT, benchmark_script
 
 from spanproto.errors import DataError
@@ -17,9 +17,7 @@ def tables():
 
 def measure(path: Path, f1: float) -> None:
     """Write what the page reads of a score."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = {"micro": {"f1": f1}, "span": {"f1": f1 + 20}, "provenance": {}}
-    path.write_text(json.dumps(content), "utf-8")
+    write(path, {**score(f1), "span": {"f1": f1 + 20}})
 
 
 def test_means_and_spreads_are_of_all_seeds_that_were_run(tables, tmp_path: Path) -> None:
@@ -47,6 +45,22 @@ def test_what_knows_more_is_marked_beside_what_it_has_without(tables, tmp_path: 
     assert rows["the paper's algorithm"][0] == "58.00"
     without = "with words, adapted, decision fitted, with doubts of its own (seeds 12 and 21)"
     assert rows[without] == ["64.50 \N{PLUS-MINUS SIGN} 0.71", "not run yet"]
+
+
+def test_what_is_trained_broadly_has_rows_once_it_is_run(tables, tmp_path: Path) -> None:
+    title = "with words, trained broadly, adapted, decision fitted"
+    columns = ["inter-5w1", "inter-10w1"]
+    assert not any("broadly" in name for name, _ in _rows(tables, tmp_path, columns))
+    assert "*Trained broadly*" not in tables.page(tmp_path)
+    for name, f1 in (("broad-adapted", 67.0), ("broad-named", 69.0)):
+        measure(tmp_path / "fewnerd" / "inter-5w1" / f"{name}.12.json", f1)
+    rows = dict(_rows(tables, tmp_path, columns))
+    assert rows[title] == ["67.00 ‡", "not run yet"]
+    assert rows[f"{title}, boundaries alone"] == ["87.00 ‡", "not run yet"]
+    assert rows[f"told the types' names, {title}"] == ["69.00 ‡", "not run yet"]
+    assert rows["seeds of the adapted one"] == ["0", "0"]
+    assert rows["seeds of the adapted one, trained broadly"] == ["1", "0"]
+    assert "*Trained broadly* it sees" in tables.page(tmp_path)
 
 
 def test_the_column_that_settings_were_chosen_on_is_marked(tables, tmp_path: Path) -> None:

@@ -31,6 +31,15 @@ def test_schedules_are_read_from_the_runs(trainings, scores: Scores) -> None:
     assert lengths["DecomMeta, 40 steps of fine-tuning, whole"] == ["", "", ""]
 
 
+def test_of_averaged_trainings_it_is_said_how_many_there_are(trainings, scores: Scores) -> None:
+    title = "SpanProto with words, trained broadly"
+    content = {**score(60.0), "averaged": 4 * [{}]}
+    write(scores.results / "fewnerd" / "inter-5w1" / "broad-fitted.12.json", content)
+    rows = dict(trainings.schedule_table(scores).rows)
+    mean = "mean of 4: 300 steps of 4 episodes, 1.5e-4"
+    assert rows[title] == ["", "not run yet", mean, "not run yet", ""]
+
+
 def test_five_shots_are_judged_without_a_longer_fine_tuning(trainings, scores: Scores) -> None:
     columns = ("news-1", "inter-5w1", "inter-5w5")
     for system in ("protobert", "decommeta"):

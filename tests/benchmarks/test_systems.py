@@ -10,6 +10,7 @@ from scripts import ROOT, benchmark_script
 from spanproto.paper.scores import Scores
 
 SPREAD, ARROW, MINUS = "\N{PLUS-MINUS SIGN}", "\N{RIGHTWARDS ARROW}", "\N{MINUS SIGN}"
+BENCHMARK_5 = ("news-5", "wiki-5", "social-5")
 UNSEEN = ("news-1", "wiki-1", "social-1")
 
 
@@ -155,6 +156,18 @@ def test_the_summary_leaves_second_forms_of_others_out(figures, scores: Scores) 
     ]
     titles = [title for title, _ in figures.benchmark_table(scores, UNSEEN).rows]
     assert titles[0] == "ProtoBERT, trained as SpanProto is"
+
+
+def test_what_is_trained_broadly_comes_first_and_has_no_one_shot_column(
+    figures, scores: Scores
+) -> None:
+    run(scores, "broad-adapted", dict.fromkeys(BENCHMARK_5, 50.0))
+    (title, cells), *_ = figures.summary_table(scores).rows
+    assert title == "SpanProto with words, trained broadly, adapted, decision fitted"
+    assert cells == ["", "50.0", "not run yet"]
+    run(scores, "broad-adapted", {"inter-5w1": 60.0, "inter-5w5": 70.0})
+    (_, cells), *_ = figures.summary_table(Scores(scores.results)).rows
+    assert cells == ["", "50.0", "65.0 ‡"]
 
 
 def test_settings_of_spanproto_are_counted_once_wherever_they_were_tried(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_every_cut_is_of_spanproto_with_words_and_of_the_same_copies() -> None:
 
 
 def test_other_forms_of_five_shots_differ_in_what_they_are_called_after() -> None:
-    one_shot, five_shots, _ = carried_cells(12)
+    one_shot, five_shots, *_ = carried_cells(12)
     assert len(one_shot.cell.scorings) == len(LENIENCES)
     *cuts, nearest, shorter, both = five_shots.cell.scorings
     fitted = five_shots.cell.scoring("carried-as-fitted")
@@ -89,12 +89,17 @@ def test_other_forms_of_five_shots_differ_in_what_they_are_called_after() -> Non
 
 def test_what_is_trained_on_more_has_the_episodes_of_one_shot_and_of_five() -> None:
     train = ["1-shot/ner_train_2.json", "5-shot/ner-train-2-shot-5.json"]
-    _, alone, more = carried_cells(12)
-    assert more.columns == alone.columns
+    _, alone, more, both = carried_cells(12)
+    assert more.columns == both.columns == alone.columns
     assert more.cell.run["data"] == {"train": [f"crossdomain/{name}" for name in train]}
     assert {**more.cell.run, "data": {}} == {**alone.cell.run, "data": {}}
     as_fitted = alone.cell.scoring("carried-as-fitted")
     assert more.cell.scorings == (replace(as_fitted, name="carried-merged"),)
+    assert both.cell.scorings == (replace(as_fitted, name="carried-averaged"),)
+    assert both.cell.run == alone.cell.run
+    assert [name for one in both.cell.averaged for name in one["data"]["train"]] == [
+        f"crossdomain/{name}" for name in train
+    ]
 
 
 def test_cuts_are_called_by_how_far_they_lie_from_the_fitted_one() -> None:

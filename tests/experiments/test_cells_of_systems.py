@@ -1,15 +1,19 @@
 """The systems of the tables: what each is, beside the others."""
 
+from dataclasses import replace
+
 import pytest
 
 from spanproto.decision import DEFAULT_EVIDENCE
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.scoring import together
 from spanproto.experiments.systems import (
+    BROAD,
     CROSSDOMAIN_1,
     INTER,
     alike_cell,
     baseline_cells,
+    broad_cell,
     spanproto_cell,
     words_cell,
 )
@@ -65,6 +69,28 @@ def test_across_domains_lower_layers_alone_are_trained_and_all_of_them_tuned() -
     tuned = [cell.scorings[-1].adaptation or {} for cell in (one, five, fewnerd)]
     assert [settings["tuning"]["tune"] for settings in tuned] == ["all", "all", "top"]
     assert tuned[0]["steps"] < tuned[1]["steps"]
+
+
+def test_trained_broadly_it_is_the_same_on_other_episodes_too() -> None:
+    for column in BROAD:
+        words, broad = words_cell(column, 21), broad_cell(column, 21)
+        assert [replace(s, name=s.name.replace("broad", "words")) for s in broad.scorings] == list(
+            words.scorings
+        )
+        assert all(scoring.name.startswith("broad-") for scoring in broad.scorings)
+        assert {**broad.run, "data": {}} == {**words.run, "data": {}}
+        assert broad.doubtful == words.doubtful
+        run = RunConfig.of({**broad.run, "data": broad.data})
+        seen = {(one["data"]["ways"], one["data"]["shots"]) for one in broad.averaged}
+        if column in INTER:
+            assert seen == {(5, 1), (10, 1), (5, 5), (10, 5)}
+            assert all(one["training"] == {"order_seed": 21} for one in broad.averaged)
+            assert run.data.train == words.data["train"]
+        else:
+            assert not seen
+            one_shot, five_shots = run.data.train
+            assert one_shot.startswith("crossdomain/1-shot/ner_train_")
+            assert [five_shots] == COLUMNS[column].data["train"]
 
 
 def test_a_quick_look_may_be_shorter_than_the_extractors_first_steps() -> None:

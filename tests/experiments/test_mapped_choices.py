@@ -20,7 +20,7 @@ MUSIC = foreign_column("wiki-1", "music")
 
 def test_every_weight_is_of_spanproto_with_words_and_of_the_same_copies() -> None:
     one, five = mapped_cells(12)
-    *_, merged = carried_cells(12)
+    *_, merged, _ = carried_cells(12)
     assert one.cell.run == words_cell("wiki-1", 12).run
     assert five.cell.run == merged.cell.run
     assert five.columns == merged.columns

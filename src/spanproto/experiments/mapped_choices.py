@@ -9,10 +9,9 @@ and cosines that weigh as much more as the map adds.
 from dataclasses import replace
 from typing import NamedTuple
 
-from spanproto.experiments.carried_choices import MORE_FORMS_LIKE, data_of_both
 from spanproto.experiments.foreign_choices import FOREIGN_AS_FOR, FOREIGN_DOMAINS, foreign_column
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import words_cell
+from spanproto.experiments.systems import BROAD, broad_cell, words_cell
 
 
 class Form(NamedTuple):
@@ -41,6 +40,7 @@ def mapped_cells(seed: int) -> list[OwnCell]:
     for like in FOREIGN_AS_FOR:
         words = words_cell(like, seed)
         adapted = replace(words.scoring("words-adapted"), learned=True)
+        trained = broad_cell(like, seed) if like in BROAD else words
         scorings = [
             replace(
                 adapted,
@@ -53,8 +53,7 @@ def mapped_cells(seed: int) -> list[OwnCell]:
             )
             for name, form in FORMS.items()
         ]
-        data = data_of_both() if like == MORE_FORMS_LIKE else {}
         columns = [foreign_column(like, domain) for domain in FOREIGN_DOMAINS]
-        mapped = words.retrained("mapped", {}, {}, scorings, data)
+        mapped = replace(trained, system="mapped", scorings=tuple(scorings))
         cells.append(OwnCell.serving(columns, mapped))
     return cells

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from spanproto.experiments.averages import on_episodes_of
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.scoring import Scoring
@@ -22,6 +23,7 @@ CROSSDOMAIN_5 = tuple(name for name in COLUMNS if name.endswith("-5"))
 INTER = tuple(name for name in COLUMNS if name.startswith("inter"))
 INTER_COMPARED = ("inter-5w1", "inter-5w5")  # where all systems are run
 INTRA = tuple(name for name in COLUMNS if name.startswith("intra"))
+BROAD = (*CROSSDOMAIN_5, *INTER)  # beside which there are other episodes of the same types
 
 FAINT_TOO = ("decision.floor=0.002",)  # what one stage all but rules out, the other may save
 _NAMED = "decision.names_in_meaning=1"
@@ -157,6 +159,26 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
     if column not in INTER:
         return words
     return words.retrained("words", _OF_COMPLETE, {}, scorings, {"doubtful": [INTER_PARTLY]})
+
+
+def broad_cell(column: str, seed: int, *also: str) -> Cell:
+    """SpanProto with words, trained on other episodes of the same types than the column's, too.
+
+    On INTER it is the mean of four trainings, on the episodes of each number of types and of shots.
+    For five shots across domains it learns from the episodes of one shot, too.
+    """
+    words = words_cell(column, seed, *also)
+    scorings = [replace(s, name=s.name.replace("words", "broad")) for s in words.scorings]
+    if column in INTER:
+        broad = words.retrained("broad", {}, {}, scorings)
+        return replace(broad, averaged=on_episodes_of(INTER, seed))
+    return words.retrained("broad", {}, {}, scorings, {"train": episodes_of_both(column)})
+
+
+def episodes_of_both(column: str) -> list[str]:
+    """The files of training episodes of one shot and of five, for a column of five."""
+    one = f"{column.removesuffix('5')}1"
+    return [file for name in (one, column) for file in COLUMNS[name].data["train"]]
 
 
 def with_words(scoring: Scoring, name: str) -> Scoring:
