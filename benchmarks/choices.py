@@ -42,6 +42,15 @@ from spanproto.paper.page import NOT_RUN, Table
 from spanproto.paper.scores import standard_error
 
 RESULTS = Path(__file__).parent.parent / "results"
+ON_INTER = "INTER 5-way 1-shot, two seeds"
+TAKEN_OUT = {  # what did not pay, by its score and the one that has all but it
+    ("foreign-shots", "foreign-fewer"): "a type the likelier, the more examples it has, by the "
+    "root of their number",
+    ("carried-nearest", "carried-as-fitted"): "half of what spans mean is how alike the nearest "
+    "example of a type is",
+    ("carried-nearest-shorter", "carried-shorter"): "the same, fine-tuned for fewer steps",
+}
+PAIRS = "all-settings-pairs", "all-settings"
 
 
 def measured(results: Path, column: str, choice: str) -> dict[str, Any] | None:
@@ -123,6 +132,34 @@ def forms_table(results: Path) -> Table:
     fitted = lenient(0)
     titles = {fitted: CUT_TITLES[fitted], **FORM_TITLES}
     return domains_table(results, titles, [MORE_FORMS_LIKE])
+
+
+def taken_out_table(results: Path) -> Table:
+    """What is no longer in the code since it did not pay: F1 without it → with it."""
+    both = [[trained(results, name, seed) for seed in TRIED_WITH] for name in reversed(PAIRS)]
+    rows = [("products of any two pieces of evidence weighed, too", [ON_INTER, change(*both)])]
+    for (choice, without), title in TAKEN_OUT.items():
+        for like, extent in FOREIGN_AS_FOR.items():
+            pairs = [
+                (before, after)
+                for domain in FOREIGN_DOMAINS
+                if (after := on_domain(results, like, domain, choice)) is not None
+                and (before := on_domain(results, like, domain, without)) is not None
+            ]
+            if pairs:
+                where = f"{len(pairs)} domains, {extent.shots}-shot"
+                rows.append((title, [where, change(*zip(*pairs, strict=True))]))
+    return Table(("", "judged on", "mean F1 without it → with it"), rows)
+
+
+def change(before: Iterable[dict[str, Any] | None], after: Iterable[dict[str, Any] | None]) -> str:
+    """The mean F1 of some scores, and that of others."""
+    means = []
+    for contents in map(list, (before, after)):
+        if None in contents:
+            return NOT_RUN
+        means.append(f"{fmean(content['micro']['f1'] for content in contents if content):.1f}")
+    return " → ".join(means)
 
 
 def domains_table(
@@ -208,9 +245,8 @@ part more in each row.
 What the decision of SpanProto with words should weigh where it is not fitted: F1 on
 {FOREIGN_EPISODES} episodes of all types of a domain, trained as for Wiki, decision fitted on
 OntoNotes. Either to all evidence (boundary, type, what spans mean, what the words say, and the
-boundary before fine-tuning), or to fewer, as in the tables: without the last two. *By examples* is
-the latter, and a type the likelier, the more examples it has, by the root of their number; *longer*
-is the latter, fine-tuned for {LONGER:g} times the steps.
+boundary before fine-tuning), or to fewer, as in the tables: without the last two. *Longer* is the
+latter, fine-tuned for {LONGER:g} times the steps.
 
 {foreign_table(results).to_markdown()}
 
@@ -221,8 +257,7 @@ over the episodes of a domain is {of_domains}.
 
 {cuts_table(results).to_markdown()}
 
-What else may be changed for five shots, on the same episodes, the threshold as fitted. By *nearest
-example* half of what spans mean is how alike the nearest example of a type is; *shorter* is
+What else may be changed for five shots, on the same episodes, the threshold as fitted. *Shorter* is
 fine-tuned for {SHORTER:g} times the steps; *trained on more* is trained on the benchmark's episodes
 of one shot and of five, and *two trainings averaged* is the mean of one on either.
 
@@ -236,7 +271,12 @@ five shots they are trained on the episodes of one shot, too.
 
 {domains_table(results, MAPPED_TITLES).to_markdown()}
 
-`make results-choices` measures this; the files in `choices/` and `trainings/` name the command,
+Taken out of the code again, since they did not pay, on the same episodes. The domains are those for
+which both were run; the code is that of the commits which the score files name.
+
+{taken_out_table(results).to_markdown()}
+
+`make results-choices` measures the rest; the files in `choices/` and `trainings/` name the command,
 commit, seed, data and hardware.
 """
 

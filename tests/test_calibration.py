@@ -57,36 +57,9 @@ def test_the_fitted_decision_is_better_on_what_it_was_fitted_to(
         assert f1(model, episodes, fitted) >= f1(model, episodes, other)
 
 
-def test_products_are_evidence_that_may_be_asked_for(
-    model: SpanProto, episodes: list[Episode]
-) -> None:
-    evidence = ("boundary", "type", "length", "pairs")
-    straight, bent = (
-        fit_decision(model, episodes, None, names) for names in (evidence[:3], evidence)
-    )
-    assert straight.pairs == {}
-    assert len(bent.pairs) == 6
-    assert bent.pairs["length*length"] != 0
-    assert f1(model, episodes, bent) > 80
-    model.config = replace(model.config, decision=bent)
-    again = fit_decision(model, episodes, None, evidence[:3])
-    assert again.pairs == {}  # of a decision before
-    found = [c for e in judge(model, episodes) for sentence in e for c in sentence]
-    assert all(max(candidate.scores) == candidate.score for candidate in found)
-
-
-@pytest.mark.parametrize(
-    ("evidence", "words"),
-    [
-        (("boundary", "lenght"), "no evidence 'lenght'; did you mean 'length'"),
-        (("pairs",), "'pairs' is the products of other evidence; name some"),
-    ],
-)
-def test_evidence_that_there_is_not_is_refused(
-    model: SpanProto, episodes: list[Episode], evidence: tuple[str, ...], words: str
-) -> None:
-    with pytest.raises(ConfigError, match=words):
-        fit_decision(model, episodes[:1], None, evidence)
+def test_evidence_that_there_is_not_is_refused(model: SpanProto, episodes: list[Episode]) -> None:
+    with pytest.raises(ConfigError, match="no evidence 'lenght'; did you mean 'length'"):
+        fit_decision(model, episodes[:1], None, ("boundary", "lenght"))  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_weighed_is_refused_before_anything_is_gathered(
@@ -99,10 +72,10 @@ def test_what_cannot_be_weighed_is_refused_before_anything_is_gathered(
         fit_decision(model, episodes[:1], None, ("boundary", "meaning"))
 
 
-def test_a_decision_with_products_is_saved_with_the_model(
+def test_a_fitted_decision_is_saved_with_the_model(
     model: SpanProto, episodes: list[Episode], tmp_path: Path
 ) -> None:
-    decision = fit_decision(model, episodes, None, ("boundary", "type", "pairs"))
+    decision = fit_decision(model, episodes, None, ("boundary", "type"))
     model.config = replace(model.config, decision=decision)
     save_model(model, tmp_path / "model")
     again = load_model(tmp_path / "model")

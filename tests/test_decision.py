@@ -1,7 +1,6 @@
 """The score that weighs all evidence: by hand, and that fitting it makes it true."""
 
 import math
-import re
 
 import pytest
 import torch
@@ -9,7 +8,6 @@ import torch
 from spanproto.decision import (
     DecisionConfig,
     expected_calibration_error,
-    fit_pairs,
     fit_scale,
     fit_weights,
     log_odds,
@@ -52,78 +50,6 @@ def test_fitting_finds_the_weights_that_made_the_data() -> None:
     unfitted = log_odds(boundary, log_p, distance, DecisionConfig()).sigmoid()
     assert expected_calibration_error(scores, correct) < 0.02
     assert expected_calibration_error(unfitted, correct) > 0.1
-
-
-def test_products_are_weighed_by_hand() -> None:
-    config = DecisionConfig(
-        boundary_weight=2, type_weight=0.1, pairs={"boundary*type": 0.5, "length*length": -3.0}
-    )
-    log_p = torch.tensor([[-1.0, -20.0]])  # of which the second counts as one of 1e-7 throughout
-    odds = log_odds(
-        torch.tensor([[4.0]]), log_p, torch.zeros(1, 2), config, log_length=torch.tensor([[2.0]])
-    )
-    expected = [8 - 0.1 - 2 - 12, 8 + 2.1 * math.log(1e-7) - 12]
-    assert odds[0].tolist() == pytest.approx(expected)
-
-
-def test_what_counts_has_a_weight_by_itself_or_in_a_product() -> None:
-    config = DecisionConfig(type_weight=0, pairs={"words*length": 0.2, "type*distance": 0.0})
-    assert config.counts("words")
-    assert config.words
-    assert config.counts("boundary")
-    assert not config.counts("type")
-    assert not DecisionConfig(length_weight=1.0).words
-
-
-@pytest.mark.parametrize("pair", ["boundary", "boundary*kind", "type*type*type", ""])
-def test_a_pair_names_two_pieces_of_evidence(pair: str) -> None:
-    with pytest.raises(ConfigError, match=rf"{re.escape(repr(pair))} does not name two pieces"):
-        DecisionConfig(pairs={pair: 1.0})
-
-
-def test_fitting_finds_the_products_that_made_the_data() -> None:
-    """Spans of about e words are the likeliest, and boundaries tell more where types do."""
-    generator = torch.Generator().manual_seed(0)
-    boundary = 1 + 2 * torch.randn(20000, generator=generator)
-    log_p = -torch.rand(20000, generator=generator) * 3
-    length = torch.rand(20000, generator=generator) * 2.5
-    truth = DecisionConfig(
-        boundary_weight=0.8,
-        type_weight=0.5,
-        length_weight=6.0,
-        pairs={"length*length": -3.0, "boundary*type": 0.3},
-        bias=-2.0,
-    )
-
-    def scores(config: DecisionConfig) -> torch.Tensor:
-        return log_odds(boundary, log_p, torch.zeros(()), config, log_length=length).sigmoid()
-
-    correct = torch.rand(20000, generator=generator) < scores(truth)
-    evidence = {"boundary": boundary, "type": log_p, "length": length}
-    fitted = DecisionConfig(**fit_pairs(evidence, correct))
-    assert set(fitted.pairs) == {
-        f"{one}*{other}" for place, one in enumerate(evidence) for other in list(evidence)[place:]
-    }
-    assert fitted.pairs["length*length"] == pytest.approx(-3.0, abs=0.3)
-    assert fitted.pairs["boundary*type"] == pytest.approx(0.3, abs=0.06)
-    assert fitted.length_weight == pytest.approx(6.0, abs=0.8)
-    assert (scores(fitted) - scores(truth)).abs().mean() < 0.01
-    straight = DecisionConfig(**fit_weights(evidence, correct))
-    assert (scores(straight) - scores(truth)).abs().mean() > 0.1
-    halved = fit_scale(
-        2 * log_odds(boundary, log_p, torch.zeros(()), fitted, log_length=length), correct, fitted
-    )
-    assert halved["pairs"]["length*length"] == pytest.approx(-1.5, abs=0.2)
-
-
-def test_evidence_that_is_all_the_same_weighs_nothing_in_products() -> None:
-    boundary = torch.linspace(-3, 3, 200)
-    nearly = 3.3 + 1e-6 * torch.randn(200, generator=torch.Generator().manual_seed(0))
-    for constant in (torch.zeros(200), nearly):
-        fitted = fit_pairs({"boundary": boundary, "before": constant}, boundary > 0.5)
-        assert fitted["before_weight"] == 0
-        assert list(fitted["pairs"]) == ["boundary*boundary"]
-        assert abs(fitted["bias"]) < 50
 
 
 def test_fitting_the_scale_keeps_the_proportions() -> None:

@@ -24,7 +24,7 @@ from spanproto.learned_meaning import (
     learn_map,
     read_layers,
 )
-from spanproto.meaning import Examples, Meaning, alikeness
+from spanproto.meaning import Meaning, alikeness
 from spanproto.model import ModelConfig, SpanProto
 
 HIDDEN, VIEWS, TELLING = 24, 4, 4
@@ -194,8 +194,6 @@ def test_what_is_learned_is_added_to_the_mean_of_the_two_cosines() -> None:
     assert alikeness(vectors, known).item() == pytest.approx((1.0 + 0.6 + 0.6) / 2)
     half = alikeness(vectors, known, learned=0.5)
     assert half.item() == pytest.approx((1.0 + 0.6 + 0.3) / 2)
-    examples = Examples(known, torch.tensor([0]))
-    torch.testing.assert_close(alikeness(vectors, known, examples, 0.5, 0.5), half)
     assert alikeness(vectors[:, :2], known[:, :2]).item() == pytest.approx((1.0 + 0.6) / 2)
 
 

@@ -15,12 +15,10 @@ from spanproto.batch import SpanPlaces
 from spanproto.data.types import Episode, Sentence, Span
 from spanproto.decision import DecisionConfig, log_odds
 from spanproto.encoder import Encoder
-from spanproto.errors import DataError
 from spanproto.judging import judge
 from spanproto.meaning import (
     Meaning,
     alikeness,
-    meaning_examples,
     meaning_prototypes,
     query_vectors,
 )
@@ -63,9 +61,7 @@ def examples_of(encoder: Encoder, episode: Episode, label: str) -> list[Tensor]:
     ]
 
 
-def by_brute_force(
-    encoder: Encoder, episode: Episode, row: int, place: tuple[int, int], nearest: float = 0.0
-) -> Tensor:
+def by_brute_force(encoder: Encoder, episode: Episode, row: int, place: tuple[int, int]) -> Tensor:
     """How alike words of a query sentence and the examples of each type are, one by one."""
     found = two_vectors(encoder, episode.query[row].words, *place)
     alike = []
@@ -75,9 +71,7 @@ def by_brute_force(
             alike.append(torch.zeros(()))
             continue
         centres = [unit(sum(example[view] for example in examples)) for view in (0, 1)]
-        to_all = sum(found[view] @ centres[view] for view in (0, 1)) / 2
-        to_best = max(sum(found[view] @ one[view] for view in (0, 1)) / 2 for one in examples)
-        alike.append((1 - nearest) * to_all + nearest * to_best)
+        alike.append(sum(found[view] @ centres[view] for view in (0, 1)) / 2)
     return torch.stack(alike)
 
 
@@ -180,8 +174,7 @@ def test_prototypes_by_hand(asked: Meaning) -> None:
             assert not centre.any()
 
 
-@pytest.mark.parametrize("nearest", [0.0, 0.25])
-def test_alikeness_by_hand(tiny_model: SpanProto, asked: Meaning, nearest: float) -> None:
+def test_alikeness_by_hand(tiny_model: SpanProto, asked: Meaning) -> None:
     episodes = synthetic.UNEVEN
     known = meaning_prototypes(asked, episodes)
     query = tiny_model.batch(episodes, "query")
@@ -190,19 +183,13 @@ def test_alikeness_by_hand(tiny_model: SpanProto, asked: Meaning, nearest: float
     columns = [torch.tensor(column) for column in zip(*places, strict=True)]
     rows = torch.tensor([first[number] + row for number, row, _, _ in places])
     vectors = query_vectors(asked, episodes, query, SpanPlaces(rows, *columns[2:]))
-    alike = alikeness(vectors, known, meaning_examples(asked, episodes), nearest)
+    alike = alikeness(vectors, known)
     assert alike.shape == (len(places), 7)
     assert alike.abs().max() <= 1 + 1e-6
     slots = [slice(0, 3), slice(3, 6), slice(6, 7)]
     for values, (number, row, *place) in zip(alike, places, strict=True):
-        expected = by_brute_force(asked.encoder, episodes[number], row, tuple(place), nearest)
+        expected = by_brute_force(asked.encoder, episodes[number], row, tuple(place))
         torch.testing.assert_close(values[slots[number]], expected, atol=1e-5, rtol=1e-4)
-
-
-def test_the_nearest_example_is_not_looked_for_among_none(asked: Meaning) -> None:
-    known = meaning_prototypes(asked, synthetic.UNEVEN)
-    with pytest.raises(DataError, match="examples are not at hand; fit the model to them again"):
-        alikeness(known, known, None, 0.5)
 
 
 def test_what_is_the_same_is_as_alike_as_can_be(tiny_model: SpanProto, asked: Meaning) -> None:
@@ -256,43 +243,18 @@ def test_none_is_as_probable_as_before() -> None:
     assert with_odds(log_p[:0], change[:0]).shape == (0, 4)
 
 
-@pytest.mark.parametrize("nearest", [0.0, 0.25])
-def test_candidates_have_what_they_mean(
-    tiny_model: SpanProto, pretrained: Encoder, nearest: float
-) -> None:
-    judged = judge(asking(tiny_model, pretrained, nearest_in_meaning=nearest), synthetic.UNEVEN)
+def test_candidates_have_what_they_mean(tiny_model: SpanProto, pretrained: Encoder) -> None:
+    judged = judge(asking(tiny_model, pretrained), synthetic.UNEVEN)
     compared = 0
     for episode, sentences in zip(synthetic.UNEVEN, judged, strict=True):
         for row, candidates in enumerate(sentences):
             for candidate in candidates:
                 place = candidate.start, candidate.end
-                expected = by_brute_force(pretrained, episode, row, place, nearest).tolist()
+                expected = by_brute_force(pretrained, episode, row, place).tolist()
                 assert candidate.meanings == pytest.approx(expected, abs=1e-4)
                 assert all(-1 <= value <= 1 + 1e-6 for value in candidate.meanings)
                 compared += 1
     assert compared > 30
-
-
-def test_names_weigh_as_much_beside_the_nearest_example(
-    tiny_model: SpanProto, pretrained: Encoder
-) -> None:
-    added = []
-    for nearest in (0.0, 0.5):
-        unnamed, named = (
-            asking(tiny_model, pretrained, nearest_in_meaning=nearest, names_in_meaning=weight)
-            for weight in (0.0, 1.5)
-        )
-        pairs = zip(
-            everything(judge(unnamed, synthetic.UNEVEN)),
-            everything(judge(named, synthetic.UNEVEN)),
-            strict=True,
-        )
-        added.append(
-            [torch.tensor(two.meanings) - torch.tensor(one.meanings) for one, two in pairs]
-        )
-    for without, beside in zip(*added, strict=True):
-        assert without.any()
-        torch.testing.assert_close(without, beside, atol=1e-4, rtol=1e-3)
 
 
 def test_type_probabilities_follow_what_spans_mean(

@@ -51,10 +51,8 @@ def test_several_decisions_look_but_once(
     model = model.adapted(synthetic.UNEVEN, replace(TUNED, recall=True))
     decisions = [
         {},
-        {"threshold": 0.4, "pairs": {"type*meaning": 0.1}},
+        {"threshold": 0.4, "meaning_weight": 0.1},
         {"names_in_meaning": 1.0},
-        {"nearest_in_meaning": 0.5},
-        {"shots_in_type": 0.5},
         {"even_types": True},
         {"words_weight": 0.3},
         {"floor": 0.9},
@@ -245,32 +243,11 @@ def test_prototypes_come_back_from_their_tensors(
     known = support_prototypes(model, synthetic.UNEVEN, words)
     tensors = known.to_tensors()
     assert ("meanings" in tensors) == meant == (known.meanings is not None)
-    assert not any(name.startswith("examples") for name in tensors)  # of which none is asked for
     for again in (Prototypes.of_tensors(tensors), known.to(torch.device("cpu"))):
         assert again.to_tensors().keys() == tensors.keys()
         assert all(torch.equal(again.to_tensors()[name], tensors[name]) for name in tensors)
         assert (again.words is None) == (not words)
         assert (again.meanings is None) == (not meant)
-
-
-def test_examples_come_back_where_the_nearest_counts(
-    tiny_model: SpanProto, pretrained: Encoder
-) -> None:
-    known = support_prototypes(
-        asking(tiny_model, pretrained, nearest_in_meaning=0.5), synthetic.UNEVEN
-    )
-    again = Prototypes.of_tensors(known.to_tensors())
-    assert known.examples is not None
-    assert again.examples is not None
-    assert torch.equal(again.examples.vectors, known.examples.vectors)
-    assert torch.equal(again.examples.slot, known.examples.slot)
-    expected = [
-        sum(sentence.type_counts()[label] for sentence in episode.support)
-        for episode in synthetic.UNEVEN
-        for label in episode.types
-    ]
-    counts = torch.bincount(known.examples.slot, minlength=len(known.centres))
-    assert counts.tolist() == expected
 
 
 @pytest.mark.parametrize("adapt", [False, True])

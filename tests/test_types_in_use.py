@@ -1,4 +1,4 @@
-"""How probable types are: by the number of their examples, and in a query set seen as a whole."""
+"""How probable types are in a query set that is seen as a whole."""
 
 import math
 from dataclasses import replace
@@ -12,59 +12,10 @@ from command import spanproto
 
 from spanproto import FewShotNER
 from spanproto.data.formats import write_episodes
-from spanproto.data.types import Episode, Sentence
-from spanproto.errors import ConfigError, DataError
+from spanproto.data.types import Sentence
+from spanproto.errors import ConfigError
 from spanproto.judging import judge
 from spanproto.model import SpanProto
-from spanproto.support import Prototypes, support_prototypes
-
-
-def more_of_the_first(episode: Episode) -> Episode:
-    """The episode with the sentence of its first type twice more, in words of another order."""
-    (first, *_) = episode.support
-    return replace(episode, support=(*episode.support, first, first))
-
-
-def test_a_type_with_more_examples_is_likelier_by_their_number(eager_model: SpanProto) -> None:
-    episode = more_of_the_first(synthetic.episode(0))
-    shots = support_prototypes(eager_model, [episode]).shots
-    assert shots is not None
-    assert shots.tolist() == [6, 2, 2]
-    plain, counted = (
-        everything(judge(weighing(eager_model, shots_in_type=weight), [episode]))
-        for weight in (0.0, 0.5)
-    )
-    for before, after in zip(plain, counted, strict=True):
-        gained = [
-            math.log(after.type_probabilities[0] / after.type_probabilities[at])
-            - math.log(before.type_probabilities[0] / before.type_probabilities[at])
-            for at in (1, 2)
-        ]
-        assert gained == pytest.approx([0.5 * math.log(3)] * 2, abs=1e-3)
-        assert sum(after.type_probabilities) == pytest.approx(1, abs=1e-4)
-
-
-def test_a_support_set_in_parts_has_all_examples_counted(
-    eager_model: SpanProto, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    episode = more_of_the_first(synthetic.episode(0))
-    monkeypatch.setattr("spanproto.support.SENTENCES_AT_ONCE", 2)
-    shots = support_prototypes(eager_model, [episode]).shots
-    assert shots is not None
-    assert shots.tolist() == [6, 2, 2]
-
-
-def test_prototypes_keep_the_number_of_examples_and_older_ones_are_refused(
-    eager_model: SpanProto,
-) -> None:
-    episode = synthetic.episode(0)
-    known = support_prototypes(eager_model, [episode])
-    again = Prototypes.of_tensors(known.to_tensors())
-    assert again.shots is not None
-    assert torch.equal(again.shots, known.shots)
-    model = weighing(eager_model, shots_in_type=0.5)
-    with pytest.raises(DataError, match="fit the model to the examples again"):
-        judge(model, [episode], prototypes=known._replace(shots=None))
 
 
 def test_a_query_set_is_evened_by_itself(eager_model: SpanProto) -> None:

@@ -7,7 +7,6 @@ new to it, after fine-tuning if there is to be any.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,7 +20,6 @@ from spanproto.decision import (
     DecisionConfig,
     EvidenceName,
     evidence_named,
-    fit_pairs,
     fit_scale,
     fit_weights,
     log_odds,
@@ -104,11 +102,10 @@ def decision_of(
     if evidence:
         columns = dict(zip(EVIDENCE, rows.unbind(1), strict=True))
         weighed = {name: columns[name] for name in EVIDENCE if name in evidence}
-        fit = fit_pairs if "pairs" in evidence else fit_weights
-        weights: dict[str, Any] = fit(weighed, torch.tensor(correct))
+        weights = fit_weights(weighed, torch.tensor(correct))
     else:
         weights = fit_scale(odds_of(joint), torch.tensor(correct), joint)
-    fitted = DecisionConfig(**{**asdict(joint), "pairs": {}, **weights})
+    fitted = DecisionConfig(**{**asdict(joint), **weights})
     odds = odds_of(fitted)
     scores = iter(odds.sigmoid().tolist())
     left = [

@@ -7,15 +7,12 @@ other. Where a model was fine-tuned to the support set, what it said before is e
 is, if it is asked for, what the span's single words are taken for, and what the span means to the
 pretrained encoder.
 The odds are those of a logistic regression, so once fitted on held-out episodes a score of 0.8
-means that four of five such predictions are right. It may weigh products of two pieces of evidence,
-too: a span of two words may be likelier than one of a single word, and one of ten less likely.
+means that four of five such predictions are right.
 """
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -24,19 +21,15 @@ from torch import Tensor
 from spanproto.config import require
 from spanproto.errors import ConfigError, nearest_name
 
-SingleName = Literal["boundary", "type", "distance", "before", "length", "words", "meaning"]
-EvidenceName = Literal[SingleName, "pairs"]  # pairs: the products of any two of the others
-EVIDENCE: tuple[SingleName, ...] = get_args(SingleName)
+EvidenceName = Literal["boundary", "type", "distance", "before", "length", "words", "meaning"]
+EVIDENCE: tuple[EvidenceName, ...] = get_args(EvidenceName)
 DEFAULT_EVIDENCE: tuple[EvidenceName, ...] = ("boundary", "type", "distance", "before", "length")
 LEAST_PROBABILITY = 1e-7  # of a type; what is less counts as that
-_VARIES = 1e-4  # the standard deviation of what says anything
 
 TYPE_SETTINGS = (
     "meaning_in_type",
-    "nearest_in_meaning",
     "learned_in_meaning",
     "names_in_meaning",
-    "shots_in_type",
     "even_types",
 )
 """What changes the probabilities of types themselves, before any evidence is weighed."""
@@ -57,27 +50,14 @@ class DecisionConfig:
     words_weight: float = 0.0  # of the type's mean log-probability among the span's single words
     meaning_weight: float = 0.0  # of how alike the type's examples are to the pretrained encoder
     meaning_in_type: float = 12.0  # of the same in the type's log-probability, where it is asked
-    nearest_in_meaning: float = 0.0  # share of the nearest example in that, beside all of a type
     learned_in_meaning: float = 1.0  # of the learned map in that, where there is one
     names_in_meaning: float = 0.0  # of the type's name in that, beside its examples
-    shots_in_type: float = 0.0  # of the logarithm of a type's number of examples, likewise
     even_types: bool = False  # a query set has about as many entities of each type: see `balance`
-    pairs: dict[str, float] = field(default_factory=dict, hash=False)  # of products, as type*length
     bias: float = 0.0
 
     def __post_init__(self) -> None:
-        for pair in self.pairs:
-            known = [name in EVIDENCE for name in pair.split("*")]
-            require(
-                known == [True, True],
-                f"decision.pairs: {pair!r} does not name two pieces of evidence, as boundary*type",
-            )
         require(0 <= self.threshold <= 1, "decision.threshold must lie in [0, 1]")
         require(0 <= self.floor <= 1, "decision.floor must lie in [0, 1]")
-        require(
-            0 <= self.nearest_in_meaning < 1,
-            "decision.nearest_in_meaning is a share, at least 0 and less than 1",
-        )
         require(self.learned_in_meaning >= 0, "decision.learned_in_meaning must not be negative")
 
     @property
@@ -85,25 +65,20 @@ class DecisionConfig:
         """Whether it counts what single words are taken for."""
         return self.counts("words")
 
-    def counts(self, name: SingleName) -> bool:
-        """Whether a piece of evidence has a weight, by itself or in a product."""
-        in_pairs = (weight for pair, weight in self.pairs.items() if name in pair.split("*"))
-        return any(weight != 0 for weight in (getattr(self, _weight(name)), *in_pairs))
+    def counts(self, name: EvidenceName) -> bool:
+        """Whether a piece of evidence has a weight."""
+        weight: float = getattr(self, _weight(name))
+        return weight != 0
 
 
 def evidence_named(names: Iterable[str]) -> tuple[EvidenceName, ...]:
-    """The evidence of these names; complains of what there is not, and of products of nothing."""
+    """The evidence of these names; complains of what there is not."""
     found: list[EvidenceName] = []
     for name in names:
-        known = next((one for one in get_args(EvidenceName) if one == name), None)
+        known = next((one for one in EVIDENCE if one == name), None)
         if known is None:
-            hint = nearest_name(name, get_args(EvidenceName))
-            raise ConfigError(f"there is no evidence {name!r}; {hint}")
+            raise ConfigError(f"there is no evidence {name!r}; {nearest_name(name, EVIDENCE)}")
         found.append(known)
-    require(
-        found != ["pairs"],
-        "evidence 'pairs' is the products of other evidence; name some, as boundary and type",
-    )
     return tuple(found)
 
 
@@ -123,9 +98,7 @@ def log_odds(
     `boundary` is the boundary score f (M, 1), as is that `before` fine-tuning, and `log_length`
     is of that shape too; the others are (M, T).
     """
-    if config.pairs:  # a polynomial holds for the probabilities that it was fitted to, as they were
-        type_log_probability = type_log_probability.clamp(min=math.log(LEAST_PROBABILITY))
-    odds = (
+    return (
         config.boundary_weight * boundary
         + config.type_weight * type_log_probability
         + config.distance_weight * distance
@@ -135,24 +108,9 @@ def log_odds(
         + config.meaning_weight * meaning
         + config.bias
     )
-    if not config.pairs:
-        return odds
-    values: dict[str, Tensor | float] = {
-        "boundary": boundary,
-        "type": type_log_probability,
-        "distance": distance,
-        "before": before,
-        "length": log_length,
-        "words": words,
-        "meaning": meaning,
-    }
-    for pair, weight in config.pairs.items():
-        one, other = pair.split("*")
-        odds = odds + weight * values[one] * values[other]
-    return odds
 
 
-def fit_weights(evidence: Mapping[SingleName, Tensor], correct: Tensor) -> dict[str, float]:
+def fit_weights(evidence: Mapping[EvidenceName, Tensor], correct: Tensor) -> dict[str, float]:
     """The weights of `log_odds` that make the scores of N predictions true, by maximum likelihood.
 
     All are (N,); `correct` says whether a span is an entity of its type. What is not given as
@@ -163,34 +121,7 @@ def fit_weights(evidence: Mapping[SingleName, Tensor], correct: Tensor) -> dict[
     return {**{_weight(name): found.get(name, 0.0) for name in EVIDENCE}, "bias": bias}
 
 
-def fit_pairs(evidence: Mapping[SingleName, Tensor], correct: Tensor) -> dict[str, Any]:
-    """The weights of evidence and of all products of two pieces, found together.
-
-    Products are taken of how far each is from its mean, in standard deviations, and what is found
-    is written as a polynomial of the evidence as it is. What hardly varies weighs nothing.
-    """
-    names = tuple(name for name, column in evidence.items() if column.std() > _VARIES)
-    columns = torch.stack([evidence[name] for name in names], 1).double()  # (N, E)
-    mean, spread = columns.mean(0), columns.std(0, unbiased=False)
-    scaled = (columns - mean) / spread
-    places = list(combinations_with_replacement(range(len(names)), 2))
-    products = torch.stack([scaled[:, i] * scaled[:, j] for i, j in places], 1)
-    slopes, bias = _regression(torch.cat((scaled, products), 1), correct)
-    weights = (torch.tensor(slopes[: len(names)], dtype=torch.double) / spread).tolist()
-    bias -= sum(weight * m.item() for weight, m in zip(weights, mean, strict=True))
-    pairs = {}
-    for (i, j), slope in zip(places, slopes[len(names) :], strict=True):
-        weight = slope / (spread[i] * spread[j]).item()
-        pairs[f"{names[i]}*{names[j]}"] = weight
-        weights[i] -= weight * mean[j].item()
-        weights[j] -= weight * mean[i].item()
-        bias += weight * (mean[i] * mean[j]).item()
-    found = dict(zip(names, weights, strict=True))
-    single = {_weight(name): found.get(name, 0.0) for name in EVIDENCE}
-    return {**single, "pairs": pairs, "bias": bias}
-
-
-def fit_scale(odds: Tensor, correct: Tensor, config: DecisionConfig) -> dict[str, Any]:
+def fit_scale(odds: Tensor, correct: Tensor, config: DecisionConfig) -> dict[str, float]:
     """The weights that gave log-odds (N,), all times one factor, and a bias that make scores true.
 
     So the pieces of evidence weigh against each other as they did: to use where their own fit
@@ -198,11 +129,10 @@ def fit_scale(odds: Tensor, correct: Tensor, config: DecisionConfig) -> dict[str
     """
     (factor,), bias = _regression(odds[:, None], correct)
     weights = {_weight(name): factor * getattr(config, _weight(name)) for name in EVIDENCE}
-    pairs = {pair: factor * weight for pair, weight in config.pairs.items()}
-    return {**weights, "pairs": pairs, "bias": factor * config.bias + bias}
+    return {**weights, "bias": factor * config.bias + bias}
 
 
-def _weight(name: SingleName) -> str:
+def _weight(name: EvidenceName) -> str:
     return f"{name}_weight"
 
 

@@ -154,8 +154,6 @@ def _weigh(model: SpanProto, seen: Observation, episodes: Sequence[Episode]) -> 
     alike = _alike(model, seen, episodes)
     if alike is not None:
         log_p = with_odds(log_p, decision.meaning_in_type * alike)
-    if decision.shots_in_type:
-        log_p = with_odds(log_p, decision.shots_in_type * _log_shots(seen.prototypes))
     if decision.even_types:
         log_p = evened(log_p, proposed.boundary.sigmoid())
     odds = log_odds(
@@ -169,8 +167,6 @@ def _weigh(model: SpanProto, seen: Observation, episodes: Sequence[Episode]) -> 
         meaning=0.0 if alike is None else alike,
     )
     nearest = log_p.argmax(-1)
-    if decision.pairs:  # fitted to the nearest type: no other is likelier
-        odds = odds.minimum(odds.gather(1, nearest[:, None]))
     scores = odds.masked_fill(~seen.allowed, -torch.inf).sigmoid()
     distance = seen.distance.masked_fill(~seen.allowed, torch.inf)
     return Evidence(nearest, distance, log_p.exp(), scores, alike)
@@ -191,18 +187,7 @@ def _alike(model: SpanProto, seen: Observation, episodes: Sequence[Episode]) -> 
     if seen.examples is not None:
         known = with_meanings(known, model, episodes, seen.examples)
     assert known.meanings is not None
-    nearest, learned = decision.nearest_in_meaning, decision.learned_in_meaning
-    return alikeness(seen.vectors, known.meanings, known.examples, nearest, learned)
-
-
-def _log_shots(prototypes: Prototypes) -> Tensor:
-    """The logarithm of the number of examples of each type, (slots,): more are of frequent ones."""
-    if prototypes.shots is None:
-        raise DataError(
-            "decision.shots_in_type counts the examples of each type, whose number is not known; "
-            "fit the model to the examples again"
-        )
-    return prototypes.shots.clamp(min=1).log()
+    return alikeness(seen.vectors, known.meanings, decision.learned_in_meaning)
 
 
 def _best_first(

@@ -194,19 +194,12 @@ def query_vectors(
     return meaning.vectors(asked, places)
 
 
-def alikeness(
-    vectors: Tensor,
-    known: Tensor,
-    examples: Examples | None = None,
-    nearest: float = 0.0,
-    learned: float = 1.0,
-) -> Tensor:
+def alikeness(vectors: Tensor, known: Tensor, learned: float = 1.0) -> Tensor:
     """How alike M spans (M, V, h) and the prototypes `known` (slots, V, h) are, (M, slots).
 
     The mean of two cosines: that of the spans by themselves, and that of the spans as they stand; a
-    third, of what was learned of them, is added at `learned` times their weight.
-    The share `nearest` of it is how alike the nearest example of a type is: where examples are of
-    several kinds, their mean is like none of them. A type without examples has 0.
+    third, of what was learned of them, is added at `learned` times their weight. A type without
+    examples has 0.
     """
     if vectors.shape[1] != known.shape[1]:
         raise DataError(
@@ -214,15 +207,4 @@ def alikeness(
             "without one, or the reverse; ask the same as in the fit, or fit the model again"
         )
     weights = vectors.new_tensor((1.0, 1.0, learned))[: vectors.shape[1]] / 2
-    alike = torch.einsum("mvh,svh,v->ms", vectors, known, weights)
-    if not nearest:
-        return alike
-    if examples is None:
-        raise DataError(
-            "decision.nearest_in_meaning asks for the nearest example of each type, and the "
-            "examples are not at hand; fit the model to them again"
-        )
-    to_each = alikeness(vectors, examples.vectors, learned=learned)  # (M, P)
-    best = torch.full_like(alike, -torch.inf)
-    best = best.scatter_reduce(1, examples.slot.expand_as(to_each), to_each, "amax")
-    return torch.lerp(alike, best.masked_fill(best == -torch.inf, 0.0), nearest)
+    return torch.einsum("mvh,svh,v->ms", vectors, known, weights)

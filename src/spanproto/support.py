@@ -13,7 +13,6 @@ from spanproto.model import SpanProto
 from spanproto.word_evidence import WordPrototypes, WordTotals, word_prototypes, word_totals
 
 SENTENCES_AT_ONCE = 128
-_PARTS: dict[str, Any] = {"words": WordPrototypes, "examples": Examples}  # tuples themselves
 
 
 class Prototypes(NamedTuple):
@@ -24,28 +23,24 @@ class Prototypes(NamedTuple):
     episode: Tensor  # (P,), the number of the episode of each of them
     words: WordPrototypes | None = None  # where a decision asks for them
     meanings: Tensor | None = None  # (slots, V, h), where the pretrained encoder is asked
-    shots: Tensor | None = None  # (slots,), how many support spans there are of each type
-    examples: Examples | None = None  # where the nearest of them counts to the pretrained encoder
 
     @classmethod
     def of_tensors(cls, tensors: Mapping[str, Tensor]) -> "Prototypes":
         """The prototypes of which `to_tensors` made the tensors."""
         known: dict[str, Any] = dict(tensors)
-        for part, kind in _PARTS.items():
-            own = {name: f"{part}_{name}" for name in kind._fields}
-            if known.keys() >= set(own.values()):
-                known[part] = kind(**{name: known.pop(place) for name, place in own.items()})
+        own = {name: f"words_{name}" for name in WordPrototypes._fields}
+        if known.keys() >= set(own.values()):
+            known["words"] = WordPrototypes(**{name: known.pop(at) for name, at in own.items()})
         return cls(**known)
 
     def to_tensors(self) -> dict[str, Tensor]:
-        """All of them by name, such as can be saved; those of a part begin with its name."""
-        found: dict[str, Tensor] = {}
-        for name, value in self._asdict().items():
-            if name in _PARTS and value is not None:
-                found |= {f"{name}_{key}": tensor for key, tensor in value._asdict().items()}
-            elif value is not None:
-                found[name] = value
-        return found
+        """All of them by name, such as can be saved; of words, the names begin with `words_`."""
+        of_words = {} if self.words is None else self.words._asdict()
+        whole = self._replace(words=None)._asdict()
+        return {
+            **{name: tensor for name, tensor in whole.items() if tensor is not None},
+            **{f"words_{name}": tensor for name, tensor in of_words.items()},
+        }
 
     def to(self, device: torch.device) -> "Prototypes":
         """The same on another device."""
@@ -90,7 +85,6 @@ def support_prototypes(
         torch.cat(vectors),
         torch.cat(numbers),
         word_prototypes(of_words, len(centres)) if words else None,
-        shots=number,
     )
     if not meanings or model.meaning is None:
         return found
@@ -108,11 +102,10 @@ def with_meanings(
 ) -> Prototypes:
     """The prototypes, and what the examples of each type mean, as the model's decision asks it."""
     assert model.meaning is not None
-    nearest = model.config.decision.nearest_in_meaning
-    weight = model.config.decision.names_in_meaning / (1 - nearest)
+    weight = model.config.decision.names_in_meaning
     with model.mixed_precision():
         asked = meaning_prototypes(model.meaning, episodes, weight, examples)
-    return prototypes._replace(meanings=asked, examples=examples if nearest else None)
+    return prototypes._replace(meanings=asked)
 
 
 def _support_parts(episode: Episode, names: bool) -> list[list[Episode]]:

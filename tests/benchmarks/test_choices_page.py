@@ -55,11 +55,9 @@ def test_foreign_domains_have_a_mean_once_all_are_measured(choices, tmp_path: Pa
     assert list(table.heading[1:]) == [
         "1-shot, all",
         "1-shot, fewer",
-        "1-shot, by examples",
         "1-shot, longer",
         "5-shot, all",
         "5-shot, fewer",
-        "5-shot, by examples",
         "5-shot, longer",
     ]
     rows = dict(table.rows)
@@ -68,14 +66,12 @@ def test_foreign_domains_have_a_mean_once_all_are_measured(choices, tmp_path: Pa
         "not run yet",
         "32.0",
         "not run yet",
-        "not run yet",
         "41.3",
-        "not run yet",
         "not run yet",
         "not run yet",
     ]
     assert list(rows)[-1] == "mean"
-    assert rows["mean"] == ["", "32.5", *[""] * 6]
+    assert rows["mean"] == ["", "32.5", *[""] * 4]
 
 
 def test_cuts_stand_from_the_highest_to_the_lowest_beside_their_means(
@@ -105,20 +101,38 @@ def test_other_forms_stand_beside_the_fitted_one_with_five_shots(choices, tmp_pa
     for f1, domain in enumerate(DOMAINS):
         folder = tmp_path / "choices" / f"wiki-5-{domain}"
         measure(folder / "carried-as-fitted.12.json", 50 + f1)
-        measure(folder / "carried-nearest-shorter.12.json", 51 + f1)
+        measure(folder / "carried-merged.12.json", 51 + f1)
     table = choices.forms_table(tmp_path)
     assert list(table.heading[1:]) == [
         f"5-shot, {form}"
         for form in (
             "as fitted",
-            "nearest example",
             "shorter",
-            "nearest example, shorter",
             "trained on more",
             "two trainings averaged",
         )
     ]
-    assert dict(table.rows)["mean"] == ["52.5", "", "", "53.5", "", ""]
+    assert dict(table.rows)["mean"] == ["52.5", "", "53.5", ""]
+
+
+def test_what_was_taken_out_is_set_against_the_same_without_it(choices, tmp_path: Path) -> None:
+    for f1, domain in enumerate(DOMAINS[:2]):
+        for name, more in (("carried-as-fitted", 0), ("carried-nearest", 3)):
+            measure(tmp_path / "choices" / f"wiki-5-{domain}" / f"{name}.12.json", 50 + f1 + more)
+    measure(tmp_path / "choices" / "wiki-5-music" / "carried-nearest.12.json", 90.0)
+    measure(tmp_path / "choices" / "wiki-1-ai" / "foreign-fewer.12.json", 40.0)
+    nearest = "half of what spans mean is how alike the nearest example of a type is"
+    pairs = "products of any two pieces of evidence weighed, too"
+    assert choices.taken_out_table(tmp_path).rows == [
+        (pairs, [choices.ON_INTER, "not run yet"]),
+        (nearest, ["2 domains, 5-shot", "50.5 → 53.5"]),
+    ]
+    for seed, f1 in ((12, 61.0), (21, 62.0)):
+        for name, less in (("all-settings", 0.0), ("all-settings-pairs", 0.5)):
+            folder = tmp_path / "trainings" / "inter-5w1-valid"
+            measure(folder / f"{name}.{seed}.json", f1 - less)
+    ((_, (_, shown)), *_) = choices.taken_out_table(tmp_path).rows
+    assert shown == "61.5 → 61.0"
 
 
 def test_trainings_have_a_mean_once_both_seeds_are_measured(choices, tmp_path: Path) -> None:

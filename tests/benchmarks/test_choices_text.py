@@ -119,7 +119,7 @@ def other_domains() -> Iterator[str]:
     )
     low, high = min(each(longer)), max(each(longer))
     yield f"1.6 times the steps cost {low} to {high} points in each"
-    yield "the number of examples {} and {} in two".format(*sorted(each(sorted(by_number)[:2])))
+    yield "that costs {} and {} points in two domains".format(*sorted(each(sorted(by_number)[:2])))
     half, whole, quarter, higher = (
         in_domains(1, f"carried-{cut}")
         for cut in ("lower-0.5", "lower-1", "lower-0.25", "higher-0.5")
@@ -152,7 +152,8 @@ def other_domains() -> Iterator[str]:
     nearest, shorter, both = (
         mean_over_domains(f"carried-{name}") for name in ("nearest", "shorter", "nearest-shorter")
     )
-    yield f"({nearest}), fewer steps of fine-tuning ({shorter}) and both ({both})"
+    yield f"fine-tuning ({shorter}), how alike the nearest example is"
+    yield f"beside the mean of all ({nearest}, out of the code again) and both ({both})"
 
 
 def trainings() -> Iterator[str]:
@@ -168,7 +169,7 @@ def trainings() -> Iterator[str]:
     spans = (fmean(trained(name, "span")) for name in ("all-settings", "complete"))
     yield "({:.1f} against {:.1f})".format(*spans)
     yield "10-way episodes, {} and {}".format(*each(trained("ways")))
-    yield f"(`pairs`) cost {fmean(mean) - fmean(pairs):.1f} beside that"
+    yield f"weighed together, cost {fmean(mean) - fmean(pairs):.1f} beside that"
     now, before = (
         [on_test_episodes(column, "words-adapted", folder, commit) for column in INTER]
         for folder, commit in (("fewnerd", ""), ("given-up", ".6843406"))
@@ -193,12 +194,6 @@ def adapted() -> Iterator[str]:
     ]
     yield "{:.1f} and {:.1f} points on INTER with one example".format(*even[:2])
     yield "examples {:.1f} and {:.1f} (`results/spanproto.md`)".format(*even[2:])
-    as_fitted, nearest = map(mean_over_domains, ("carried-as-fitted", "carried-nearest"))
-    yield f"where it is ({as_fitted} → {nearest})"
-    cost = fmean(trained("all-settings")) - fmean(trained("all-settings-pairs"))
-    yield f"There it costs {cost:.1f} points"
-    worst = sorted(in_domains(5, "foreign-shots", "foreign-fewer"))[:2]
-    yield "costs {} and {} points in two of five".format(*sorted(each(worst)))
     for name, words in (
         ("rejection", "from {:.1f} to {:.1f} and recall falls from {:.1f} to {:.1f}, and after"),
         ("rejection-adapt", "{:.1f} to {:.1f} and from {:.1f} to {:.1f} ([measured]"),

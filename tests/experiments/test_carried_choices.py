@@ -73,18 +73,15 @@ def test_every_cut_is_of_spanproto_with_words_and_of_the_same_copies() -> None:
         assert own.cell.by_column()[2].column == f"{like}-music"
 
 
-def test_other_forms_of_five_shots_differ_in_what_they_are_called_after() -> None:
+def test_with_five_shots_a_shorter_fine_tuning_is_tried_too() -> None:
     one_shot, five_shots, *_ = carried_cells(12)
     assert len(one_shot.cell.scorings) == len(LENIENCES)
-    *cuts, nearest, shorter, both = five_shots.cell.scorings
+    *cuts, shorter = five_shots.cell.scorings
     fitted = five_shots.cell.scoring("carried-as-fitted")
-    deciding = (*fitted.deciding, "decision.nearest_in_meaning=0.5")
     tuned = {**fitted.adaptation, "steps": 60}
     assert fitted.adaptation["steps"] == 100
-    assert nearest == replace(fitted, name="carried-nearest", deciding=deciding)
     assert shorter == replace(fitted, name="carried-shorter", adaptation=tuned)
-    assert both == replace(shorter, name="carried-nearest-shorter", deciding=deciding)
-    assert together(five_shots.cell.scorings) == [[*cuts, nearest], [shorter, both]]
+    assert together(five_shots.cell.scorings) == [cuts, [shorter]]
 
 
 def test_what_is_trained_on_more_has_the_episodes_of_one_shot_and_of_five() -> None:

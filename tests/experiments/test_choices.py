@@ -20,7 +20,6 @@ from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.systems import (
     INTER,
     OF_ALL,
-    by_shots,
     spanproto_cell,
     told_even,
     told_names,
@@ -84,7 +83,6 @@ def test_one_of_the_last_choices_is_spanproto_with_words(name: str, last: str) -
     assert scorings["final-not-tuned"].adaptation is None
     assert scorings["final-not-tuned"].evidence == with_meaning.evidence
     assert {"words", "before"} <= set(with_meaning.evidence or ())
-    assert by_shots(scorings[last], "final-shots") == scorings["final-shots"]
     assert told_names(scorings[last], "final-named") == scorings["final-named"]
     assert told_even(scorings[last], "final-even") == scorings["final-even"]
 

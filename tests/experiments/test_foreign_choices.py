@@ -14,7 +14,7 @@ from spanproto.experiments.filling import require_for_own_cells, run_own_cells
 from spanproto.experiments.foreign_choices import FOREIGN_DOMAINS, foreign_cells, foreign_column
 from spanproto.experiments.own_columns import OwnCell
 from spanproto.experiments.scoring import together
-from spanproto.experiments.systems import by_shots, words_cell
+from spanproto.experiments.systems import words_cell
 from spanproto.provenance import sha256
 
 MUSIC, GENIA = (foreign_column("wiki-1", domain) for domain in ("music", "flat-genia"))
@@ -26,7 +26,7 @@ def own() -> OwnCell:
     cell = foreign_cells(12)[0].cell.lasting(2)
     tuned = tuple(
         replace(scoring, adaptation={**(scoring.adaptation or {}), "steps": 1})
-        for scoring in cell.scorings[:3]
+        for scoring in cell.scorings[:2]
     )
     return OwnCell.serving([MUSIC, GENIA], replace(cell, scorings=tuned))
 
@@ -34,16 +34,15 @@ def own() -> OwnCell:
 def test_spanproto_with_words_weighs_all_evidence_or_fewer_by_the_same_copies() -> None:
     for own, like in zip(foreign_cells(12), ("wiki-1", "wiki-5"), strict=True):
         words = words_cell(like, 12)
-        everything, fewer, by_number, longer = own.cell.scorings
+        everything, fewer, longer = own.cell.scorings
         assert own.cell.run == words.run
         assert fewer == replace(words.scorings[-1], name="foreign-fewer")
         assert everything == replace(fewer, name="foreign-all", evidence=everything.evidence)
         assert set(everything.evidence or ()) - set(fewer.evidence or ()) == {"words", "before"}
-        assert by_number == by_shots(fewer, "foreign-shots") != fewer
         assert fewer.adaptation is not None
         steps = {"wiki-1": 96, "wiki-5": 160}[like]
         assert longer.adaptation == {**fewer.adaptation, "steps": steps}
-        assert together(own.cell.scorings) == [[everything, fewer, by_number], [longer]]
+        assert together(own.cell.scorings) == [[everything, fewer], [longer]]
         assert own.cell.by_column()[2].column == f"{like}-music" == own.columns[2].name
         assert [column.data for column in own.columns] == [COLUMNS[like].data] * 6
 

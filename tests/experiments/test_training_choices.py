@@ -20,7 +20,6 @@ from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.filling import require_for_own_cells, run_own_cells
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.scoring import together
 from spanproto.experiments.setups import read_score_file
 from spanproto.experiments.systems import INTER, INTER_PARTLY, words_cell
 from spanproto.experiments.training_choices import TRAININGS, training_cells
@@ -110,11 +109,7 @@ def test_the_tables_have_the_one_that_learns_boundaries_from_complete_sentences(
 def test_all_are_judged_alike_and_on_no_test_data() -> None:
     for column, cell, _ in training_cells():
         words = words_cell("inter-5w1", cell.seed).scoring("words-fitted")
-        evidence = (*(words.evidence or ()), "pairs")
         forms = [replace(words, name=cell.system)]
-        if cell.system == "all-settings":
-            forms.append(replace(words, name="all-settings-pairs", evidence=evidence))
-            assert together(forms) == [forms]
         if cell.system in ("complete", "all-settings"):
             forms.append(replace(words, name=f"{cell.system}-learned", learned=True))
         assert list(cell.scorings) == forms
@@ -161,18 +156,17 @@ def test_a_training_is_told_which_sentences_are_partly_labelled(
         require_for_own_cells(grid, [own])
 
 
-def test_what_averages_trainings_is_also_judged_with_products_of_evidence(
+def test_what_averages_trainings_is_judged_with_a_map_too(
     data: Path, tmp_path: Path, tiny_encoder: Path
 ) -> None:
     grid = Grid(data, str(tiny_encoder), tmp_path / "out", tmp_path / "runs", 1, device="cpu")
     (own,) = benchmark_script("results").trainings_of("all-settings.21")
     run_own_cells(grid, [own._replace(cell=own.cell.lasting(2))], workers=1)
     folder = grid.output / "inter-5w1-valid"
-    plain, bent = (
-        read_score_file(folder / f"all-settings{form}.21.json") for form in ("", "-pairs")
+    plain, learned = (
+        read_score_file(folder / f"all-settings{form}.21.json") for form in ("", "-learned")
     )
-    assert plain["model"]["origin"] == bent["model"]["origin"]
+    assert plain["model"]["origin"] == learned["model"]["origin"]
     assert plain["model"]["origin"]["averaged"] == 4
-    products = set(bent["model"]["config"]["decision"]["pairs"])
-    assert {"boundary*type", "length*length", "words*meaning"} <= products
-    assert plain["model"]["config"]["decision"]["pairs"] == {}
+    assert plain["learned"] is None
+    assert learned["learned"]["seed"] == 21

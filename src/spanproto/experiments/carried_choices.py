@@ -2,12 +2,11 @@
 
 What is best on OntoNotes may be too high a threshold or too low where names are not what is to be
 found. The foreign domains tell, of which the benchmarks make no column: they are scored at several
-cuts. With five shots they are also scored, at the fitted one, with half of what spans mean being
-how alike the nearest example of a type is; after fewer steps of fine-tuning; after training on the
-benchmark's episodes of one shot and of five; and as the mean of two trainings, one on each.
+cuts. With five shots they are also scored, at the fitted one, after fewer steps of fine-tuning;
+after training on the benchmark's episodes of one shot and of five; and as the mean of two
+trainings, one on each.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from spanproto.experiments.averages import on_episodes_of
@@ -33,12 +32,10 @@ def lenient(lenience: float) -> str:
     return f"carried-{cut(lenience).replace(' ', '-')}"
 
 
-MERGED, AVERAGED = "carried-merged", "carried-averaged"
+SHORTENED, MERGED, AVERAGED = "carried-shorter", "carried-merged", "carried-averaged"
 CUT_TITLES = {lenient(lenience): cut(lenience) for lenience in LENIENCES}
 FORM_TITLES = {
-    "carried-nearest": "nearest example",
-    "carried-shorter": "shorter",
-    "carried-nearest-shorter": "nearest example, shorter",
+    SHORTENED: "shorter",
     MERGED: "trained on more",
     AVERAGED: "two trainings averaged",
 }
@@ -54,7 +51,7 @@ def carried_cells(seed: int) -> list[OwnCell]:
         scorings = [replace(adapted, name=lenient(one), lenience=one) for one in LENIENCES]
         several = [replace(words, system="carried", scorings=tuple(scorings))]
         if like == MORE_FORMS_LIKE:
-            several[0] = replace(several[0], scorings=(*scorings, *_forms(adapted)))
+            several[0] = replace(several[0], scorings=(*scorings, _shortened(adapted)))
             merged = replace(adapted, name=MERGED)
             several.append(replace(broad_cell(like, seed), system=MERGED, scorings=(merged,)))
             both = words.retrained(AVERAGED, {}, {}, [replace(adapted, name=AVERAGED)])
@@ -64,12 +61,8 @@ def carried_cells(seed: int) -> list[OwnCell]:
     return cells
 
 
-def _forms(adapted: Scoring) -> Iterator[Scoring]:
-    """Fine-tuned less, or by the nearest example, too, or both."""
+def _shortened(adapted: Scoring) -> Scoring:
+    """Fine-tuned for fewer steps."""
     assert adapted.adaptation is not None
     steps = round(SHORTER * adapted.adaptation["steps"])
-    deciding = (*adapted.deciding, "decision.nearest_in_meaning=0.5")
-    tuned = {**adapted.adaptation, "steps": steps}
-    yield replace(adapted, name="carried-nearest", deciding=deciding)
-    yield replace(adapted, name="carried-shorter", adaptation=tuned)
-    yield replace(adapted, name="carried-nearest-shorter", deciding=deciding, adaptation=tuned)
+    return replace(adapted, name=SHORTENED, adaptation={**adapted.adaptation, "steps": steps})

@@ -20,7 +20,6 @@ from spanproto.experiments.systems import (
     INTER_PARTLY,
     OF_ALL,
     VALIDATED,
-    by_shots,
     spanproto_cell,
     told_even,
     told_names,
@@ -214,9 +213,6 @@ FINAL = {  # of SpanProto with words
     "final-fewer": Choice(
         "tuned, with neither words nor the boundary before it weighed", protocol="crossdomain"
     ),
-    "final-shots": Choice(
-        "tuned, and a type the likelier, the more examples it has, by the root of their number"
-    ),
     "final-doubts": Choice(
         "tuned, and nothing learned from what the model itself takes for unlabelled entities",
         data={"doubtful": ["fewnerd/inter/doubts.json"]},  # made by `spanproto data doubts`
@@ -326,7 +322,6 @@ def _final(name: str, seed: int, column: Column) -> list[Cell]:
     if chosen != tuned:
         scorings.append(replace(chosen, name="final-fewer"))
     scorings += [
-        by_shots(chosen, "final-shots"),
         told_names(chosen, "final-named"),
         told_even(chosen, "final-even"),
     ]

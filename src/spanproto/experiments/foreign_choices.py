@@ -13,7 +13,7 @@ from spanproto.experiments.choices import ALL_EVIDENCE
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.domain_columns import DomainColumn
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import by_shots, words_cell
+from spanproto.experiments.systems import words_cell
 
 
 class Extent(NamedTuple):
@@ -44,7 +44,6 @@ FOREIGN_DOMAINS: Mapping[str, Domain] = {
 FOREIGN_TITLES = {
     "foreign-all": "all",
     "foreign-fewer": "fewer",
-    "foreign-shots": "by examples",
     "foreign-longer": "longer",
 }
 LONGER = 1.6  # times the steps of fine-tuning
@@ -68,8 +67,8 @@ def foreign_column(like: str, domain: str) -> DomainColumn:
 def foreign_cells(seed: int) -> list[OwnCell]:
     """A cell for each training, which serves all domains.
 
-    The decision is fitted to all evidence, and to what it has in the tables; with the latter, types
-    are also taken to be the likelier, the more examples they have, and it is fine-tuned longer.
+    The decision is fitted to all evidence, and to what it has in the tables; with the latter it is
+    also fine-tuned longer.
     """
     cells = []
     for like in FOREIGN_AS_FOR:
@@ -82,11 +81,7 @@ def foreign_cells(seed: int) -> list[OwnCell]:
         longer = replace(
             fewer, name="foreign-longer", adaptation={**fewer.adaptation, "steps": steps}
         )
-        cell = replace(
-            words,
-            system="foreign",
-            scorings=(everything, fewer, by_shots(fewer, "foreign-shots"), longer),
-        )
+        cell = replace(words, system="foreign", scorings=(everything, fewer, longer))
         columns = [foreign_column(like, domain) for domain in FOREIGN_DOMAINS]
         cells.append(OwnCell.serving(columns, cell))
     return cells

@@ -28,7 +28,6 @@ BROAD = (*CROSSDOMAIN_5, *INTER)  # beside which there are other episodes of the
 FAINT_TOO = ("decision.floor=0.002",)  # what one stage all but rules out, the other may save
 _NAMED = "decision.names_in_meaning=1"
 _EVEN = "decision.even_types=true"
-_BY_SHOTS = "decision.shots_in_type=0.5"
 # Half of a base-sized encoder: copies for so many episodes take some 8 GB.
 _TOP_LAYERS = {
     "tuning": {"tune": "top", "top_layers": 6},
@@ -189,23 +188,9 @@ def with_words(scoring: Scoring, name: str) -> Scoring:
     return replace(scoring, name=name, evidence=(*usual, "words"))
 
 
-def with_pairs(scoring: Scoring, name: str) -> Scoring:
-    """A scoring whose decision weighs the products of any two pieces of its evidence, too."""
-    assert scoring.evidence is not None
-    return replace(scoring, name=name, evidence=(*scoring.evidence, "pairs"))
-
-
 def told_names(scoring: Scoring, name: str) -> Scoring:
     """A scoring that asks the pretrained encoder about the types' names, too: to report apart."""
     return replace(scoring, name=name, deciding=(*scoring.deciding, _NAMED))
-
-
-def by_shots(scoring: Scoring, name: str) -> Scoring:
-    """A scoring by which types with more examples are likelier: support sets are drawn from texts.
-
-    It is to be judged, and in no table yet.
-    """
-    return replace(scoring, name=name, deciding=(*scoring.deciding, _BY_SHOTS))
 
 
 def told_even(scoring: Scoring, name: str) -> Scoring:

@@ -14,7 +14,7 @@ from spanproto.experiments.averages import Changes, on_episodes_of
 from spanproto.experiments.choices import validation_column
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.own_columns import OwnCell
-from spanproto.experiments.systems import INTER, OF_ALL, SEEDS, with_pairs, words_cell
+from spanproto.experiments.systems import INTER, OF_ALL, SEEDS, words_cell
 
 TRIED_ON = "inter-5w1"
 TRIED_WITH = SEEDS[:2]
@@ -29,11 +29,6 @@ class Training:
     model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
     averaged: Callable[[int], tuple[Changes, ...]] | None = None  # for a seed; None: there is one
-
-
-def paired(training: str) -> str:
-    """What a score is called for which products of evidence are weighed."""
-    return f"{training}-pairs"
 
 
 def mapped(training: str) -> str:
@@ -73,15 +68,12 @@ TRAININGS: Mapping[str, Training] = {
         {"objective": {"negatives": 1.0, "rivals": "step"}},
     ),
 }
-PAIRED = "all-settings"  # whose decision is also fitted to products of evidence
 MAPPED = ("complete", "all-settings")  # also asked with a map learned from the training sentences
 
 
 def _scored() -> Iterator[tuple[str, str]]:
     for name, training in TRAININGS.items():
         yield name, training.title
-        if name == PAIRED:
-            yield paired(name), "and products of any two pieces of evidence weighed"
         if name in MAPPED:
             yield mapped(name), "and a map learned of what spans mean"
 
@@ -100,8 +92,6 @@ def training_cells() -> list[OwnCell]:
             scoring = replace(words.scoring("words-fitted"), name=name)
             first = words.retrained(name, OF_ALL, {}, [scoring])
             scorings = [scoring]
-            if name == PAIRED:
-                scorings.append(with_pairs(scoring, paired(name)))
             if name in MAPPED:
                 scorings.append(replace(scoring, name=mapped(name), learned=True))
             cell = first.retrained(name, training.model, training.training, scorings)
