@@ -5,12 +5,16 @@ from pathlib import Path
 
 import pytest
 import synthetic
+import torch
 
 from spanproto import FewShotNER, ner
 from spanproto.checkpoint import load_spanproto, save_model
 from spanproto.data.types import Sentence
+from spanproto.encoder import SETTINGS
 from spanproto.errors import CheckpointError, DataError
 from spanproto.model_card import model_card
+from spanproto.saving import PROTOTYPES
+from spanproto.tensor_file import load_tensors, save_tensors
 
 TYPES = ("animal", "fruit")
 TEXT = "the animala seen near old fruitb fruitc and coloura today"
@@ -56,6 +60,25 @@ def test_a_model_without_its_vocabulary_is_refused(fitted: FewShotNER, tmp_path:
     fitted.save(tmp_path)
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(CheckpointError, match="tokenizer is missing or damaged"):
+        FewShotNER.load(tmp_path)
+
+
+def test_one_from_before_settings_went_comes_back_unless_it_decided_by_them(
+    fitted: FewShotNER, tmp_path: Path
+) -> None:
+    fitted.save(tmp_path)
+    expected = fitted.predict(TEXT)
+    tensors, about = load_tensors(tmp_path / PROTOTYPES)
+    tensors["shots"] = torch.ones(len(TYPES))
+    save_tensors(tmp_path / PROTOTYPES, tensors, about)
+    settings = json.loads((tmp_path / SETTINGS).read_text())
+    decision = settings["model"]["decision"]
+    decision |= {"pairs": {}, "nearest_in_meaning": 0.0, "shots_in_type": 0.0}
+    (tmp_path / SETTINGS).write_text(json.dumps(settings))
+    assert FewShotNER.load(tmp_path).predict(TEXT) == expected
+    decision["shots_in_type"] = 0.5
+    (tmp_path / SETTINGS).write_text(json.dumps(settings))
+    with pytest.raises(CheckpointError, match=r"no setting 'model\.decision\.shots_in_type'"):
         FewShotNER.load(tmp_path)
 
 

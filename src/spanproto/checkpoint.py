@@ -27,6 +27,8 @@ from spanproto.tensor_file import save_tensors as save_tensors
 from spanproto.weights import load_weights, save_weights
 
 FORMAT_VERSION = 2
+RETIRED: dict[str, Any] = {"pairs": {}, "nearest_in_meaning": 0.0, "shots_in_type": 0.0}
+"""Settings that decisions no longer have, and the values by which they did nothing."""
 
 
 def save_model(
@@ -180,6 +182,13 @@ def _read_settings(path: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{path}: the model's settings are missing or its method is unknown; save it again"
         )
+    decision = content["model"].get("decision")
+    if isinstance(decision, dict):
+        content["model"]["decision"] = {
+            key: value
+            for key, value in decision.items()
+            if key not in RETIRED or value != RETIRED[key]
+        }
     return content
 
 

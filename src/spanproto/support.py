@@ -26,11 +26,11 @@ class Prototypes(NamedTuple):
 
     @classmethod
     def of_tensors(cls, tensors: Mapping[str, Tensor]) -> "Prototypes":
-        """The prototypes of which `to_tensors` made the tensors."""
-        known: dict[str, Any] = dict(tensors)
+        """The prototypes of which `to_tensors` made the tensors, now or when there were others."""
+        known: dict[str, Any] = {name: tensors[name] for name in cls._fields if name in tensors}
         own = {name: f"words_{name}" for name in WordPrototypes._fields}
-        if known.keys() >= set(own.values()):
-            known["words"] = WordPrototypes(**{name: known.pop(at) for name, at in own.items()})
+        if tensors.keys() >= set(own.values()):
+            known["words"] = WordPrototypes(**{name: tensors[at] for name, at in own.items()})
         return cls(**known)
 
     def to_tensors(self) -> dict[str, Tensor]:
