@@ -1,6 +1,7 @@
 """Fine-tuning to support sets: many at once are the same as one by one."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ from spanproto.adaptation import (
 )
 from spanproto.batch import collate
 from spanproto.data.types import Episode, Sentence, Span
+from spanproto.errors import ConfigError
 from spanproto.model import SpanProto
 from spanproto.objective import losses
 from spanproto.prediction import Mention, SentencePrediction
@@ -182,6 +184,36 @@ def test_folds_hold_out_sentences_whose_types_the_rest_has() -> None:
     assert held_out_folds(single, most=8) == []
 
 
+def test_folds_that_are_drawn_hold_every_type_if_they_can() -> None:
+    def named(label: str) -> Sentence:
+        return Sentence(("old",), (Span(0, 1, label),))
+
+    support = (*[named("tool")] * 9, *[named("river")] * 2, *[named("fruit")] * 2)
+    episode = Episode(("tool", "river", "fruit"), support, ())
+    for seed in range(5):
+        folds = held_out_folds(episode, 3, seed)
+        assert {fold.query[0].spans[0].label for fold in folds} == set(episode.types)
+        assert folds == held_out_folds(episode, 3, seed)
+        assert all(len(fold.support) == len(support) - 1 for fold in folds)
+    assert len({repr(held_out_folds(episode, 3, seed)) for seed in range(5)}) > 1
+    assert len(held_out_folds(episode, 8)) == 8
+
+
+@pytest.mark.parametrize("limit", [{"episodes_at_once": 2}, {"tokens_at_once": 1}])
+def test_no_more_folds_are_tuned_side_by_side_than_episodes(
+    tiny_model: SpanProto, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int]
+) -> None:
+    sizes: list[int] = []
+
+    def scored(folds: Sequence[Episode], _: object) -> float:
+        sizes.append(len(folds))
+        return 10.0
+
+    monkeypatch.setattr("spanproto.adaptation.pooled_f1", scored)
+    choose_steps(tiny_model, two_types(), quick(early_stopping=True, **limit))
+    assert set(sizes) == {limit.get("episodes_at_once", 1)}
+
+
 def two_types() -> Episode:
     rng = random.Random(0)
     support = tuple(synthetic.sentence(rng, synthetic.TYPES[:2]) for _ in range(5))
@@ -195,7 +227,7 @@ def test_early_stopping_takes_the_steps_at_which_held_out_sentences_are_found_be
     monkeypatch.setattr("spanproto.adaptation.pooled_f1", lambda *_: next(scores))
     episode = two_types()
     config = quick(steps=8, check_every=2, early_stopping=True)
-    assert choose_steps(tiny_model, episode, config) == 6
+    assert choose_steps(tiny_model, episode, config) == (6, 8)
 
     scores = iter([10.0, 40.0, 40.0, 20.0])
     stopped = adapt_to_one(tiny_model, episode, config)
@@ -256,17 +288,61 @@ def test_a_search_that_takes_all_the_time_leaves_one_step(
     assert support_loss(adapted, two_types()) != pytest.approx(before)
 
 
+def test_the_rate_falls_as_it_did_where_the_steps_were_found(
+    tiny_model: SpanProto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(tiny_model, monkeypatch, seconds=1.0)
+    monkeypatch.setattr("spanproto.adaptation.pooled_f1", lambda *_: 10.0)
+    config = quick(steps=100, check_every=3, early_stopping=True, seconds=20.5)
+    factors: list[float] = []
+    step = torch.optim.AdamW.step
+
+    def noting(optimizer: torch.optim.AdamW) -> object:
+        factors.append(optimizer.param_groups[0]["lr"] / config.learning_rate)
+        clock.now -= 0.0 if len(factors) <= 11 else 0.9  # alone it is far faster
+        return step(optimizer)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", noting)
+    adapt_to_one(tiny_model, two_types(), config)
+    searched, alone = factors[:11], factors[11:]
+    assert len(alone) == 11
+    assert searched[-1] < 0.2
+    assert alone == pytest.approx([1 - done / 11 for done in range(11)])
+
+
 def test_a_time_that_ends_before_the_first_look_still_tells(
     tiny_model: SpanProto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Clock(tiny_model, monkeypatch, seconds=1.0)
     config = quick(steps=100, check_every=50, early_stopping=True, seconds=3.8)
-    assert choose_steps(tiny_model, two_types(), config) == 4
+    assert choose_steps(tiny_model, two_types(), config) == (4, 4)
 
 
 def test_a_support_set_that_cannot_tell_takes_all_steps(tiny_model: SpanProto) -> None:
     episode = Episode(("tool",), (Sentence(("toola",), (Span(0, 1, "tool"),)),), ())
-    assert choose_steps(tiny_model, episode, quick(early_stopping=True)) == 5
+    assert choose_steps(tiny_model, episode, quick(early_stopping=True)) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"seconds": float("inf")}, "adaptation.seconds must be finite"),
+        ({"seconds": float("nan")}, "adaptation.seconds must be finite"),
+        ({"learning_rate": float("inf")}, "adaptation.learning_rate must be finite"),
+        ({"weight_decay": -1.0}, "adaptation.weight_decay must not be negative"),
+        ({"seed": 10**23}, r"adaptation.seed must be less than 2\^63"),
+    ],
+)
+def test_settings_that_no_fine_tuning_can_have_are_refused(
+    settings: dict[str, float], words: str
+) -> None:
+    with pytest.raises(ConfigError, match=words):
+        AdaptationConfig(**settings)
+
+
+def test_adapters_wider_than_a_layer_are_refused(tiny_model: SpanProto) -> None:
+    with pytest.raises(ConfigError, match=r"tuning\.rank=100000 is more than a layer is wide"):
+        stack(tiny_model, 1, TuningConfig(tune="low-rank", rank=100_000))
 
 
 def test_pooled_f1_by_hand() -> None:
@@ -291,15 +367,16 @@ def test_what_is_tuned_is_what_was_asked_for(tiny_model: SpanProto) -> None:
 
 
 def test_the_steps_that_fit_into_the_time() -> None:
-    config = AdaptationConfig(steps=30, seconds=10.0)
-    assert _steps_in_time(config, 0, 0.0) == _steps_in_time(config, 1, 5.0) == 30
-    assert _steps_in_time(config, 2, 0.2) == 30
-    assert _steps_in_time(config, 2, 2.0) == 10
-    assert _steps_in_time(config, 5, 9.9) == 6  # the one begun is done
-    assert _steps_in_time(config, 6, 10.5) == 6  # and no more
-    assert _steps_in_time(config, 0, 10.5) == 1  # but never none
-    assert _steps_in_time(AdaptationConfig(steps=30, seconds=0.0), 0, 0.1) == 0  # unless asked for
-    assert _steps_in_time(AdaptationConfig(steps=30), 6, 1000.0) == 30
+    def in_time(done: int, elapsed: float, seconds: float = 10.0) -> int:
+        return _steps_in_time(30, seconds, done, elapsed)
+
+    assert in_time(0, 0.0) == in_time(1, 5.0) == 30
+    assert in_time(2, 0.2) == 30
+    assert in_time(2, 2.0) == 10
+    assert in_time(5, 9.9) == 6  # the one begun is done
+    assert in_time(6, 10.5) == 6  # and no more
+    assert in_time(0, 10.5) == 1  # but never none
+    assert in_time(0, 0.1, seconds=0.0) == 0  # unless asked for
 
 
 def test_gradients_of_stacked_weights_lie_in_memory_as_the_weights_do() -> None:

@@ -6,12 +6,13 @@ looked at until the copy predicts them.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 from tqdm import tqdm
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 AfterStep = Callable[[int, Model], bool]
 Answer = TypeVar("Answer")
+_AT_LEAST_NONE = ("head_learning_rate", "weight_decay", "joint_weight", "seconds")
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class AdaptationConfig:
     seconds: float | None = None  # stop after so long, if that is earlier
     early_stopping: bool = False  # stop where held-out support sentences are found best
     check_every: int = 5  # steps between two looks at them
-    folds: int = 8  # at most so many sentences are held out, each in turn
+    folds: int = 8  # at most so many sentences are held out, each in turn, side by side
     learning_rate: float = 3e-5
     decay: bool = True  # the rate falls from step to step, to 0 after the last
     head_learning_rate: float | None = None  # None: as the encoder's
@@ -68,9 +70,13 @@ class AdaptationConfig:
             "tokens_at_once",
         ):
             require(getattr(self, name) > 0, f"adaptation.{name} must be positive")
+        for name in ("learning_rate", *_AT_LEAST_NONE):
+            value = getattr(self, name)
+            require(value is None or math.isfinite(value), f"adaptation.{name} must be finite")
+        require(abs(self.seed) < 2**63, "adaptation.seed must be less than 2^63")
         require(self.learning_rate > 0, "adaptation.learning_rate must be positive")
         require(0 <= self.negatives <= 1, "adaptation.negatives is a share, between 0 and 1")
-        for name in ("head_learning_rate", "weight_decay", "joint_weight", "seconds"):
+        for name in _AT_LEAST_NONE:
             value = getattr(self, name)
             require(value is None or value >= 0, f"adaptation.{name} must not be negative")
 
@@ -101,7 +107,8 @@ def adapt(
             steps = config.steps
             for step, support in zip(range(config.steps), batches, strict=False):
                 if config.seconds is not None:
-                    steps = _steps_in_time(config, step, time.monotonic() - began)
+                    elapsed = time.monotonic() - began
+                    steps = _steps_in_time(config.steps, config.seconds, step, elapsed)
                     if step >= steps:
                         break
                 adapted.train(config.dropout)
@@ -118,18 +125,16 @@ def adapt(
     return adapted.eval()
 
 
-def _steps_in_time(config: AdaptationConfig, done: int, elapsed: float) -> int:
-    """How many steps there will be within the seconds, if those to come take as long as so far.
+def _steps_in_time(steps: int, seconds: float, done: int, elapsed: float) -> int:
+    """How many of the steps there will be in time, if those to come take as long as so far.
 
-    However few these are, one step is done, unless there are none.
+    However few these are, one step is done, unless there are no seconds at all.
     """
-    if config.seconds is None:
-        return config.steps
-    if elapsed > config.seconds:
-        return max(done, 1 if config.seconds else 0)
+    if elapsed > seconds:
+        return max(done, 1 if seconds else 0)
     if done < 2:  # the first is slower than the others
-        return config.steps
-    return min(config.steps, max(done + 1, int(done * config.seconds / elapsed)))
+        return steps
+    return min(steps, max(done + 1, int(done * seconds / elapsed)))
 
 
 def _batches(
@@ -174,31 +179,43 @@ def adapt_to_one(model: Model, episode: Episode, config: AdaptationConfig) -> Mo
         "adaptation.early_stopping=false",
     )
     if config.seconds is None:
-        steps = choose_steps(model, episode, config)
+        suited = choose_steps(model, episode, config)
     else:
         began = time.monotonic()
-        steps = choose_steps(model, episode, replace(config, seconds=config.seconds / 2))
+        suited = choose_steps(model, episode, replace(config, seconds=config.seconds / 2))
         left = config.seconds - (time.monotonic() - began)
-        config = replace(config, seconds=left) if left > 0 else replace(config, steps=1)
-    return adapt(model, [episode], config, lambda step, _: step < steps)
+        if left <= 0:
+            return adapt(model, [episode], replace(config, seconds=None, steps=1))
+        config = replace(config, seconds=left)
+    config = replace(config, steps=suited.of)
+    return adapt(model, [episode], config, lambda step, _: step < suited.steps)
 
 
-def choose_steps(model: Method, episode: Episode, config: AdaptationConfig) -> int:
+class Suited(NamedTuple):
+    """How many steps suit a support set, of how many, over which the rate fell."""
+
+    steps: int
+    of: int
+
+
+def choose_steps(model: Method, episode: Episode, config: AdaptationConfig) -> Suited:
     """How many steps suit a support set, found without any query data.
 
-    Each sentence with an entity is held out in turn, copies learn from the rest side by side, and
-    the number of steps at which their pooled F1 on the held-out sentences is best is taken (the
-    largest of several). They are looked at every so many steps, and after the last one, be it the
-    last that there was time for. A support set in which no held-out entity has its type among the
-    rest cannot tell, and all steps are done.
+    Sentences with an entity are held out in turn, copies learn from the rest side by side, and the
+    number of steps at which their pooled F1 on the held-out sentences is best is taken (the largest
+    of several). They are looked at every so many steps, and after the last one, be it the last that
+    there was time for. A support set in which no held-out entity has its type among the rest cannot
+    tell, and all steps are done.
     """
-    folds = held_out_folds(episode, config.folds)
+    folds = held_out_folds(episode, config.folds, config.seed)
     if not folds:
-        return config.steps
+        return Suited(config.steps, config.steps)
     if not can_stack(model):
         raise ConfigError(
             "early stopping is not available for this encoder; set adaptation.early_stopping=false"
         )
+    together = next(_groups(model, folds, replace(config, early_stopping=False)))
+    folds = [folds[number] for number in sorted(together)]
     best_f1, best_steps, done = -1.0, config.steps, 0
 
     def look(adapted: Method) -> None:
@@ -217,13 +234,14 @@ def choose_steps(model: Method, episode: Episode, config: AdaptationConfig) -> i
     last = adapt(model, folds, config, after_step)
     if done % config.check_every:
         look(last)
-    return best_steps
+    return Suited(best_steps, done or config.steps)
 
 
-def held_out_folds(episode: Episode, most: int) -> list[Episode]:
+def held_out_folds(episode: Episode, most: int, seed: int = 42) -> list[Episode]:
     """Episodes that query one support sentence each and have the others as support.
 
-    Only sentences with an entity whose type the others have too are of use.
+    Only sentences with an entity whose type the others have too are of use. Where there are more
+    than so many, they are drawn, those first that hold a type which none before them does.
     """
     folds = []
     for index, sentence in enumerate(episode.support):
@@ -231,7 +249,17 @@ def held_out_folds(episode: Episode, most: int) -> list[Episode]:
         known = {span.label for other in rest for span in other.spans}
         if any(span.label in known for span in sentence.spans):
             folds.append(replace(episode, support=rest, query=(sentence,)))
-    return folds[:most]
+    if len(folds) <= most:
+        return folds
+    random.Random(seed).shuffle(folds)
+    covered: set[str] = set()
+    first: list[Episode] = []
+    others: list[Episode] = []
+    for fold in folds:
+        labels = {span.label for sentence in fold.query for span in sentence.spans}
+        (others if labels <= covered else first).append(fold)
+        covered |= labels
+    return [*first, *others][:most]
 
 
 def pooled_f1(episodes: Sequence[Episode], predictions: Sequence[Sequence[Prediction]]) -> float:

@@ -72,6 +72,11 @@ class LowRankLinear(nn.Module):
 
     def __init__(self, linear: nn.Linear, copies: int, rank: int) -> None:
         super().__init__()
+        widest = max(linear.in_features, linear.out_features)
+        require(
+            rank <= widest,
+            f"tuning.rank={rank} is more than a layer is wide, which is {widest}; choose a smaller",
+        )
         self.linear = _frozen(linear)
         down = torch.empty(rank, linear.in_features, device=linear.weight.device)
         nn.init.kaiming_uniform_(down, a=5**0.5)
