@@ -292,9 +292,10 @@ def test_evaluate_asks_the_encoder_that_is_named(
     trained_model: Path, tiny_encoder: Path, episodes_file: Path
 ) -> None:
     command = ("evaluate", trained_model, episodes_file, "--protocol", "fewnerd", "--json")
-    asked = ("--meaning", tiny_encoder)
+    asked, known = ("--meaning", tiny_encoder), episodes_file.with_name("known.jsonl")
+    write_episodes(known, [synthetic.varied_episode(s) for s in range(910, 913)], "token-episodes")
     contents = []
-    for arguments in ((), asked, (*asked, "--fit-decision", episodes_file)):
+    for arguments in ((), asked, (*asked, "--fit-decision", known)):
         done = spanproto(*command, *arguments)
         assert done.returncode == 0, done.stderr
         contents.append(json.loads(done.stdout))

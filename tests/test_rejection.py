@@ -121,15 +121,20 @@ def test_what_cannot_be_fitted_is_complained_of(model: SpanProto, seeded: list[E
 def test_the_command_rejects_beyond_what_suits(
     trained_model: Path, seeded: list[Episode], tmp_path: Path
 ) -> None:
-    episodes = tmp_path / "episodes.json"
-    write_episodes(episodes, seeded, "crossdomain")
+    episodes, known = tmp_path / "episodes.json", tmp_path / "known.json"
+    for path, some in ((episodes, seeded[::2]), (known, seeded[1::2])):
+        write_episodes(path, some, "crossdomain")
     arguments = ("evaluate", trained_model, episodes, "--protocol", "crossdomain", "--json")
     arguments += ("--configure", "decision.rule=two-stage")
     before, fitted = (
-        json.loads(spanproto(*arguments, *more).stdout) for more in ((), ("--fit-margin", episodes))
+        json.loads(spanproto(*arguments, *more).stdout) for more in ((), ("--fit-margin", known))
     )
     assert fitted["micro"]["f1"] > before["micro"]["f1"]
-    assert fitted["provenance"]["data"] == 2 * before["provenance"]["data"]
+    assert [file["name"] for file in before["provenance"]["data"]] == ["episodes.json"]
+    assert [file["name"] for file in fitted["provenance"]["data"]] == [
+        "episodes.json",
+        "known.json",
+    ]
     both = spanproto(*arguments, "--fit-margin", episodes, "--fit-decision", episodes)
     assert "--fit-decision or --fit-margin, not both" in refused(both)
 

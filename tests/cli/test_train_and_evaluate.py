@@ -16,7 +16,7 @@ from spanproto.data.types import Episode, Sentence
 def folder(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
     """A trained run, made by the command itself."""
     folder = tmp_path_factory.mktemp("run")
-    for name, seeds in (("train", range(10)), ("test", range(20, 24))):
+    for name, seeds in (("train", range(10)), ("test", range(20, 24)), ("valid", range(30, 34))):
         episodes = [synthetic.episode(seed) for seed in seeds]
         write_episodes(folder / f"{name}.json", episodes, "crossdomain")
     (folder / "run.yaml").write_text(
@@ -89,15 +89,37 @@ def test_copies_are_adapted_on_request(folder: Path) -> None:
 
 
 def test_the_decision_is_fitted_on_request(folder: Path) -> None:
-    fitted = json.loads(evaluate(folder, "--fit-decision", folder / "test.json", "--json").stdout)
+    fitted = json.loads(evaluate(folder, "--fit-decision", folder / "valid.json", "--json").stdout)
     assert fitted["model"]["config"]["decision"]["rule"] == "joint"
     assert len(fitted["provenance"]["data"]) == 2
     line = refused(evaluate(folder, "--fit-decision", folder / "none.json"))
     assert "none.json: no such file" in line
 
 
+def test_nothing_is_fitted_to_what_is_scored(folder: Path, tiny_encoder: Path) -> None:
+    for option in ("--fit-decision", "--fit-margin"):
+        line = refused(evaluate(folder, option, folder / "test.json"))
+        assert f"{option} {folder}/test.json: 4 of its episodes are among those" in line
+    line = refused(
+        evaluate(folder, "--meaning", tiny_encoder, "--meaning-from", folder / "test.json")
+    )
+    assert "query sentences of" in line
+    assert "whose labels would be learned; give others" in line
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_scored(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    for place in (tmp_path / "file" / "scores.json", tmp_path):
+        done = evaluate(folder, "-o", place)
+        assert "cannot be written" in refused(done)
+        assert not done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def test_the_evidence_of_a_decision_is_named(folder: Path) -> None:
-    fitting = ("--fit-decision", folder / "test.json", "--json")
+    fitting = ("--fit-decision", folder / "valid.json", "--json")
     plain = json.loads(evaluate(folder, *fitting).stdout)
     assert plain["evidence"] == ["boundary", "type", "distance", "before", "length"]
     few = json.loads(evaluate(folder, *fitting, "--evidence", "boundary, type").stdout)
@@ -114,7 +136,7 @@ def test_the_evidence_of_a_decision_is_named(folder: Path) -> None:
 def test_what_tells_types_apart_in_meanings_is_learned_on_request(
     folder: Path, tiny_encoder: Path
 ) -> None:
-    asking = ("--meaning", tiny_encoder, "--fit-decision", folder / "test.json", "--json")
+    asking = ("--meaning", tiny_encoder, "--fit-decision", folder / "valid.json", "--json")
     plain = json.loads(evaluate(folder, *asking).stdout)
     assert plain["meaning_from"] is None
     learned = json.loads(evaluate(folder, *asking, "--meaning-from", folder / "train.json").stdout)

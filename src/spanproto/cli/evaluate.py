@@ -1,11 +1,17 @@
 """`spanproto evaluate`: a model's scores on a file of episodes."""
 
 import json
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from spanproto.data.types import Episode
+    from spanproto.methods.base import Method
+    from spanproto.model import SpanProto
 
 ORACLE = (
     "ORACLE: the gold spans of the query sentences were handed to the model, as the paper's "
@@ -23,6 +29,34 @@ SEEN = (
     "SEEN: what spans mean was learned from labelled examples of {types}, too; this is not a score "
     "of what the support set alone tells."
 )
+
+
+def of_spanproto(model: "Method", lacks: str) -> "SpanProto":
+    """The model, if it is one of SpanProto; of others it is said what they lack."""
+    from spanproto.errors import ConfigError
+    from spanproto.model import SpanProto
+
+    if not isinstance(model, SpanProto):
+        raise ConfigError(f"{model.title()} {lacks}")
+    return model
+
+
+def require_others(option: str, known: Iterable["Episode"], scored: Iterable["Episode"]) -> None:
+    """Refuse to fit anything to episodes that are to be scored: their gold spans would tell."""
+    from spanproto.errors import ConfigError
+
+    both = len(set(known) & set(scored))
+    if both:
+        raise ConfigError(
+            f"{option}: {both} of its episodes are among those to be scored, and fitting would see "
+            "their gold spans; give others"
+        )
+
+
+def alike(labels: Iterable[str], episodes: Iterable["Episode"]) -> list[str]:
+    """Those of the labels that are types of the episodes, be they in capitals there or not."""
+    asked = {label.casefold() for episode in episodes for label in episode.types}
+    return sorted(label for label in labels if label.casefold() in asked)
 
 
 class Protocol(StrEnum):
@@ -128,10 +162,9 @@ def evaluate(
     from spanproto.checkpoint import load_model
     from spanproto.config import apply_overrides, require, to_dict
     from spanproto.data.episodes import read_supported_episodes
-    from spanproto.data.files import atomic_writer
+    from spanproto.data.files import atomic_writer, require_place
     from spanproto.decision import DEFAULT_EVIDENCE, evidence_named
     from spanproto.encoder import Encoder, EncoderConfig
-    from spanproto.errors import ConfigError
     from spanproto.learned_meaning import label_groups
     from spanproto.meaning import Meaning
     from spanproto.model import SpanProto
@@ -154,6 +187,8 @@ def evaluate(
         meaning_from is None or meaning is not None,
         "--meaning-from learns from what spans mean to an encoder; give --meaning with it",
     )
+    if output is not None:
+        require_place(output)
     chosen = read_supported_episodes(episodes, format)[:limit]
     loaded = load_model(model, method, configure or []).to(choose_device(device))
     adapts = adapt or loaded.always_adapts
@@ -162,41 +197,47 @@ def evaluate(
     loaded.use_mixed_precision(loaded.device.type == "cuda")
     files = [episodes]
     if centre_on is not None:
-        if not isinstance(loaded, SpanProto):
-            raise ConfigError(f"{loaded.title()} has no spans to centre; drop --centre-on")
-        loaded = centred(loaded, read_supported_episodes(centre_on, format)[:CENTRED_ON])
+        spans = of_spanproto(loaded, "has no spans to centre; drop --centre-on")
+        loaded = centred(spans, read_supported_episodes(centre_on, format)[:CENTRED_ON])
         files.append(centre_on)
     weighed, shown = DEFAULT_EVIDENCE, set[str]()
     if meaning is not None:
-        if not isinstance(loaded, SpanProto):
-            raise ConfigError(f"{loaded.title()} weighs no evidence on spans; drop --meaning")
+        weighing = of_spanproto(loaded, "weighs no evidence on spans; drop --meaning")
         asked, learned = Encoder.from_pretrained(EncoderConfig(name=meaning)), None
         if meaning_from is not None:
             corpora = TrainingData(DataConfig(train=[str(meaning_from)])).corpora()
+            seen_before = {sentence.words for corpus in corpora for sentence in corpus}
+            both = sum(s.words in seen_before for episode in chosen for s in episode.query)
+            require(
+                not both,
+                f"--meaning-from {meaning_from}: {both} query sentences of {episodes} are in it, "
+                "whose labels would be learned; give others",
+            )
             learned = Meaning(asked.to(loaded.device)).learn(corpora)
             shown = set().union(*label_groups(corpora))
             files.append(meaning_from)
-        loaded.ask_meaning(asked, learned)
+        weighing.ask_meaning(asked, learned)
         weighed = (*weighed, "meaning")
     if evidence is not None:
         weighed = evidence_named(name.strip() for name in evidence.split(","))
     if fit_decision is not None:
-        if not isinstance(loaded, SpanProto):
-            raise ConfigError(f"{loaded.title()} has no decision to fit; drop --fit-decision")
+        deciding = of_spanproto(loaded, "has no decision to fit; drop --fit-decision")
         known = read_supported_episodes(fit_decision, format)
-        decide_as_suits(loaded, known, settings, weighed)
+        require_others(f"--fit-decision {fit_decision}", known, chosen)
+        decide_as_suits(deciding, known, settings, weighed)
         files.append(fit_decision)
     if fit_margin is not None:
-        if not isinstance(loaded, SpanProto):
-            raise ConfigError(f"{loaded.title()} has no radius to fit; drop --fit-margin")
-        reject_as_suits(loaded, read_supported_episodes(fit_margin, format), settings)
+        rejecting = of_spanproto(loaded, "has no radius to fit; drop --fit-margin")
+        known = read_supported_episodes(fit_margin, format)
+        require_others(f"--fit-margin {fit_margin}", known, chosen)
+        reject_as_suits(rejecting, known, settings)
         files.append(fit_margin)
     report = benchmark.evaluate(loaded, chosen, protocol.value, candidates.value, settings)
     oracle = ORACLE if candidates is Rule.released else None
     names = NAMES if isinstance(loaded, SpanProto) and loaded.config.names else None
     evens = isinstance(loaded, SpanProto) and loaded.config.decision.even_types
     even = EVEN if evens else None
-    also = sorted(shown.intersection(label for episode in chosen for label in episode.types))
+    also = alike(shown, chosen)
     seen = SEEN.format(types=", ".join(also)) if also else None
     content = {
         "method": loaded.name,

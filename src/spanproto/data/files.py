@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -81,6 +81,16 @@ def atomic_writer(path: Path) -> Iterator[TextIO]:
         temporary.open("w", encoding="utf-8", newline="\n") as stream,
     ):
         yield stream
+
+
+class _UnusedError(Exception):
+    """Ends a writing that was begun to see whether it can be."""
+
+
+def require_place(path: Path) -> None:
+    """Complain of a place where a file could not be written, before the work for it is done."""
+    with suppress(_UnusedError), replaced_when_done(path):
+        raise _UnusedError
 
 
 @contextmanager
