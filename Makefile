@@ -105,6 +105,7 @@ results-adaptation: data-given $(VENV)/ready  ## support sets side by side again
 results-choices: partly-labelled doubts  ## what each setting of SpanProto is worth; as above, also with crossner-liu/*/test.txt and genia-nested/genia.dev.json
 	$(FILL) choices $(GIVEN) -o $(RESULTS)/choices
 	$(FILL) trainings $(GIVEN) -o $(RESULTS)/trainings
+	$(FILL) maps $(GIVEN) -o $(RESULTS)/maps
 	$(BIN)/python benchmarks/choices.py $(RESULTS)
 
 clean:  ## remove what the other targets have made

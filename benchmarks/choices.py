@@ -32,10 +32,12 @@ from spanproto.experiments.mapped_choices import MAPPED_TITLES
 from spanproto.experiments.setups import read_score_file
 from spanproto.experiments.systems import SEEDS
 from spanproto.experiments.training_choices import (
-    SCORED,
+    MAPPED,
+    TRAININGS,
     TRIAL_EPISODES,
     TRIED_ON,
     TRIED_WITH,
+    mapped,
 )
 from spanproto.paper.comparison import column_title
 from spanproto.paper.page import NOT_RUN, Table
@@ -99,7 +101,7 @@ def dense_table(results: Path) -> Table:
 def trainings_table(results: Path) -> Table:
     """What trainings give on INTER with each seed, told which sentences are complete."""
     rows = []
-    for name, title in SCORED.items():
+    for name, training in TRAININGS.items():
         found = [trained(results, name, seed) for seed in TRIED_WITH]
         shown = [NOT_RUN if one is None else f"{one['micro']['f1']:.1f}" for one in found]
         known = [one for one in found if one is not None]
@@ -107,14 +109,31 @@ def trainings_table(results: Path) -> Table:
             f"{fmean(one[part]['f1'] for one in known):.1f}" if len(known) == len(found) else ""
             for part in ("micro", "span")
         ]
-        rows.append((title, [*shown, *means]))
+        rows.append((training.title, [*shown, *means]))
     seeds = [f"F1, seed {seed}" for seed in TRIED_WITH]
     return Table(("", *seeds, "mean F1", "of boundaries alone, mean"), rows)
 
 
-def trained(results: Path, training: str, seed: int) -> dict[str, Any] | None:
+def trained(
+    results: Path, training: str, seed: int, table: str = "trainings"
+) -> dict[str, Any] | None:
     """What was measured of a training with a seed, if anything."""
-    return score(results / "trainings" / f"{TRIED_ON}-valid", training, seed)
+    return score(results / table / f"{TRIED_ON}-valid", training, seed)
+
+
+def maps_table(results: Path) -> Table:
+    """What a map gives there: F1 of the same training without it → with it, for each seed."""
+    rows = [
+        (
+            TRAININGS[name].title,
+            [
+                change(*([trained(results, one, seed, "maps")] for one in (name, mapped(name))))
+                for seed in TRIED_WITH
+            ],
+        )
+        for name in MAPPED
+    ]
+    return Table(("", *(f"seed {seed}" for seed in TRIED_WITH)), rows)
 
 
 def foreign_table(results: Path) -> Table:
@@ -204,7 +223,7 @@ def page(results: Path = RESULTS) -> str:
     counts = [str(content["episodes"]) for content in known if content is not None]
     errors = [f"{standard_error(content):.1f}" for content in known if content is not None]
     of_trainings = error_range(
-        trained(results, name, seed) for name in SCORED for seed in TRIED_WITH
+        trained(results, name, seed) for name in TRAININGS for seed in TRIED_WITH
     )
     of_domains = error_range(
         on_domain(results, like, domain, lenient(0))
@@ -235,6 +254,13 @@ or a third of them. The tables have *boundaries learned from complete sentences 
 error over the episodes is {of_trainings}; all trainings are scored on the same ones.
 
 {trainings_table(results).to_markdown()}
+
+What a map of what spans mean gives there that is learned from the training sentences (see
+`docs/adaptation.md`): F1 without it → with it, on the same episodes. Each training was done once
+more for that, and serves both; that two of the same settings and seed are not alike shows beside
+the table above.
+
+{maps_table(results).to_markdown()}
 
 On a domain unlike these: episodes of five types drawn from GENIA, whose entities are nouns of every
 kind, with five examples of each type; trained as for Wiki 5-shot, decision fitted on OntoNotes. One
@@ -276,14 +302,14 @@ which both were run; the code is that of the commits which the score files name.
 
 {taken_out_table(results).to_markdown()}
 
-`make results-choices` measures the rest; the files in `choices/` and `trainings/` name the command,
-commit, seed, data and hardware.
+`make results-choices` measures the rest; the files in `choices/`, `trainings/` and `maps/` name the
+command, commit, seed, data and hardware.
 """
 
 
 def main(results: Annotated[Path, typer.Argument(help="Folder of the scores.")] = RESULTS) -> None:
     """Write the page beside the scores."""
-    if not any(any((results / part).glob("*/*.json")) for part in ("choices", "trainings")):
+    if not any(any((results / part).glob("*/*.json")) for part in ("choices", "trainings", "maps")):
         raise DataError(
             f"{results}: no scores of choices in it; give the folder with what "
             "benchmarks/results.py has written"

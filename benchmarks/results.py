@@ -2,7 +2,8 @@
 
 TABLE is `crossdomain` or `fewnerd` (SpanProto, as trained and fine-tuned), `baselines` (every
 other system), or one of validation data: `choices` (what each setting is worth), `schedules`
-(whether the systems train long enough) or `trainings` (how SpanProto is best trained on INTER).
+(whether the systems train long enough), `trainings` (how SpanProto is best trained on INTER) or
+`maps` (what a learned map of what spans mean gives it there).
 What is there already is not run again. On a GPU several workers pay, most with MPS. Two commands
 may fill one folder at the same time, but not with cells that average the same trainings.
 """
@@ -43,7 +44,7 @@ from spanproto.experiments.systems import (
     trained_alike,
     words_cell,
 )
-from spanproto.experiments.training_choices import TRIAL_EPISODES, training_cells
+from spanproto.experiments.training_choices import TRIAL_EPISODES, map_cells, training_cells
 from spanproto.experiments.variants import VARIED_ON, variant_cells
 
 VALIDATION_EPISODES = 128  # that choices and schedules are tried on, at most
@@ -58,6 +59,7 @@ class Table(StrEnum):
     choices = "choices"
     schedules = "schedules"
     trainings = "trainings"
+    maps = "maps"
 
 
 def own_cell(column: str, seed: int, *also: str) -> Cell:
@@ -152,7 +154,16 @@ def schedules_of(only: str) -> list[OwnCell]:
 
 def trainings_of(only: str) -> list[OwnCell]:
     """The cells of all trainings that are tried on INTER, or of some, as `all-longer.12`."""
-    return among({f"{own.cell.system}.{own.cell.seed}": own for own in training_cells()}, only)
+    return _by_seed(training_cells(), only)
+
+
+def maps_of(only: str) -> list[OwnCell]:
+    """The cells of the trainings on INTER that are scored with a map, too, or of some."""
+    return _by_seed(map_cells(), only)
+
+
+def _by_seed(cells: Iterable[OwnCell], only: str) -> list[OwnCell]:
+    return among({f"{own.cell.system}.{own.cell.seed}": own for own in cells}, only)
 
 
 def among(cells: Mapping[str, OwnCell], only: str) -> list[OwnCell]:
@@ -165,6 +176,7 @@ VALIDATING = {
     Table.choices: (chosen_cells, VALIDATION_EPISODES),
     Table.schedules: (schedules_of, VALIDATION_EPISODES),
     Table.trainings: (trainings_of, TRIAL_EPISODES),
+    Table.maps: (maps_of, TRIAL_EPISODES),
 }
 """The tables of validation data: their cells, and on how many episodes at most."""
 

@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import Annotated
 
 import typer
-from system_figures import TOLD_MARK, broadly, marked_title, was_run
+from system_figures import TOLD_MARK, TRAINED_BROADLY, broadly, marked_title, was_run
 from system_given_up import FOLDER, FORMS
 
 from spanproto.cli.main import in_one_sentence
@@ -35,10 +35,6 @@ MEASURED = {
     "spanproto": "the paper's algorithm",
     "words-fitted": "with words, decision fitted",
     "words-adapted": "with words, adapted, decision fitted",
-}
-TRAINED_BROADLY = {
-    "broad-fitted": "with words, trained broadly, decision fitted",
-    "broad-adapted": "with words, trained broadly, adapted, decision fitted",
 }
 INFORMED = {
     f"{form}-{more}": f"{told}, with words, {trained}adapted, decision fitted"
@@ -175,7 +171,7 @@ what words say nor the boundary before the fine-tuning is weighed{left_out(resul
 100 for five; on Few-NERD the top 6 layers, 20 steps. A *fitted* decision has seen the labels of 32
 validation episodes, on Few-NERD of 96.{broadly(scores)}
 
-Two rows know more than the support set says, and are not to be set beside the rest. *Told the
+Some rows know more than the support set says, and are not to be set beside the rest. *Told the
 types' names*, the pretrained encoder is asked how alike a span and the name of a type are, too.
 *Told that types are even*, the model sees a query set as a whole, and knows that each type has
 about as many entities in it as the others. That is how Few-NERD draws query sets, and no gold label

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
+from textwrap import fill
 from typing import NamedTuple
 
 from spanproto.experiments.systems import (
     BROAD,
     CROSSDOMAIN_1,
     CROSSDOMAIN_5,
+    INTER,
     PAPERS_DECISION,
     alike,
     compared_seeds,
@@ -31,6 +33,16 @@ ALIKE = {
     alike(name): f"{METHODS[name].title}, trained as SpanProto is"
     for name in ("protobert", "nnshot", "structshot")
 }
+TRAINED_BROADLY = {
+    "broad-fitted": "with words, trained broadly, decision fitted",
+    "broad-adapted": "with words, trained broadly, adapted, decision fitted",
+}
+BROAD_WAYS = {
+    CROSSDOMAIN_5: "with five shots across domains, on the episodes of one shot and of five",
+    INTER: "on INTER as the mean of the weights of four trainings as long, on the episodes of each "
+    "number of types and of shots, and asked with a map of what spans mean that is learned from the "
+    "training sentences",
+}
 SYSTEMS = {
     **{name: entry.title for name, entry in METHODS.items() if name != "spanproto"},
     **ALIKE,
@@ -40,8 +52,7 @@ SYSTEMS = {
     "spanproto-adapted": "SpanProto, adapted, decision fitted",
     "words-fitted": "SpanProto with words, decision fitted",
     "words-adapted": "SpanProto with words, adapted, decision fitted",
-    "broad-fitted": "SpanProto with words, trained broadly, decision fitted",
-    "broad-adapted": "SpanProto with words, trained broadly, adapted, decision fitted",
+    **{name: f"SpanProto {form}" for name, form in TRAINED_BROADLY.items()},
 }
 TOLD_MORE = {  # what knows which training sentences leave entities unlabelled, and where
     (system, column)
@@ -66,13 +77,17 @@ def was_run(scores: Scores, system: str, columns: Sequence[str]) -> bool:
 
 
 def broadly(scores: Scores) -> str:
-    """How that form is trained which sees other episodes than the column's, if it was run."""
-    if not was_run(scores, "broad-adapted", BROAD):
-        return ""
-    return """
-*Trained broadly* it sees other episodes of the same types than the column's, too: on INTER it is
-the mean of the weights of four trainings, on the episodes of each number of types and of shots;
-with five shots across domains it has one training, on the episodes of one shot and of five."""
+    """How the form is trained that sees other episodes than the column's, where it was run."""
+    ways = [
+        way
+        for columns, way in BROAD_WAYS.items()
+        if any(was_run(scores, system, columns) for system in TRAINED_BROADLY)
+    ]
+    said = (
+        "*Trained broadly*, it learns from other episodes of the same types, too: "
+        f"{'; '.join(ways)}. So it has seen other training episodes than what stands beside it."
+    )
+    return "\n" + fill(said, 100, break_on_hyphens=False) if ways else ""
 
 
 class Mean(NamedTuple):
@@ -171,13 +186,13 @@ def level(scores: Scores, columns: Sequence[str]) -> str:
 def summary_table(scores: Scores) -> Table:
     """The mean of every system over each benchmark's unseen columns, in the order of the first.
 
-    What is not run on that one comes before, in the order of the second. Those that are trained as
+    What is not run on that one comes before, in the order of the others. Those that are trained as
     SpanProto is, a second form of others, are left to the whole page.
     """
     rows = []
-    first = ranked(scores, CROSSDOMAIN_1)
-    before = [system for system in ranked(scores, CROSSDOMAIN_5) if system not in first]
-    for system in (*before, *first):
+    first, *others = (ranked(scores, columns) for columns in BENCHMARKS.values())
+    before = [system for order in others for system in order if system not in first]
+    for system in (*dict.fromkeys(before), *first):
         if system in ALIKE:
             continue
         rows.append((SYSTEMS[system], [_summary(scores, system, c) for c in BENCHMARKS.values()]))

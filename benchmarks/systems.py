@@ -178,7 +178,7 @@ some of the test episodes, too.
 
 def settings_tried(results: Path) -> int:
     """The number of settings of SpanProto that were scored where no table tests."""
-    folders = ("choices/*", "trainings/*")
+    folders = ("choices/*", "trainings/*", "maps/*")
     paths = [path for folder in folders for path in results.glob(f"{folder}/*.json")]
     return len({path.name.rsplit(".", 2)[0] for path in paths})
 

@@ -8,7 +8,7 @@ from scripts import ROOT, benchmark_script
 
 from spanproto.errors import ConfigError, DataError
 from spanproto.experiments.systems import CROSSDOMAIN_5
-from spanproto.experiments.training_choices import SCORED
+from spanproto.experiments.training_choices import TRAININGS
 
 DOMAINS = ("ai", "literature", "music", "politics", "science", "flat-genia")
 
@@ -148,9 +148,23 @@ def test_trainings_have_a_mean_once_both_seeds_are_measured(choices, tmp_path: P
     (_, few), (_, every), *others = table.rows
     assert few == ["60.0", "61.1", "60.5", "71.5"]
     assert every == ["not run yet", "59.0", "", ""]
-    assert [title for title, _ in table.rows] == list(SCORED.values())
+    assert [title for title, _ in table.rows] == [training.title for training in TRAININGS.values()]
     assert all(row == ["not run yet", "not run yet", "", ""] for _, row in others)
     assert "over the episodes is 1.0; all" in " ".join(choices.page(tmp_path).split())
+
+
+def test_a_map_is_set_against_the_same_training_without_it(choices, tmp_path: Path) -> None:
+    folder = tmp_path / "maps" / "inter-5w1-valid"
+    measure(folder / "complete.12.json", 60.0)
+    measure(folder / "complete-learned.12.json", 61.04)
+    measure(folder / "all-settings.21.json", 62.0)
+    measure(tmp_path / "trainings" / "inter-5w1-valid" / "complete.21.json", 60.6)  # another
+    table = choices.maps_table(tmp_path)
+    assert table.heading == ("", "seed 12", "seed 21")
+    assert [row for _, row in table.rows] == [
+        ["60.0 → 61.0", "not run yet"],
+        ["not run yet", "not run yet"],
+    ]
 
 
 def test_the_page_is_written_as_soon_as_anything_is_measured(choices, tmp_path: Path) -> None:

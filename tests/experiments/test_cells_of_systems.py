@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spanproto.decision import DEFAULT_EVIDENCE
+from spanproto.errors import ConfigError
 from spanproto.experiments.columns import COLUMNS
 from spanproto.experiments.scoring import together
 from spanproto.experiments.systems import (
@@ -74,9 +75,11 @@ def test_across_domains_lower_layers_alone_are_trained_and_all_of_them_tuned() -
 def test_trained_broadly_it_is_the_same_on_other_episodes_too() -> None:
     for column in BROAD:
         words, broad = words_cell(column, 21), broad_cell(column, 21)
-        assert [replace(s, name=s.name.replace("broad", "words")) for s in broad.scorings] == list(
-            words.scorings
-        )
+        renamed = [
+            replace(scoring, name=scoring.name.replace("words", "broad"), learned=column in INTER)
+            for scoring in words.scorings
+        ]
+        assert list(broad.scorings) == renamed
         assert all(scoring.name.startswith("broad-") for scoring in broad.scorings)
         assert {**broad.run, "data": {}} == {**words.run, "data": {}}
         assert broad.doubtful == words.doubtful
@@ -91,6 +94,11 @@ def test_trained_broadly_it_is_the_same_on_other_episodes_too() -> None:
             one_shot, five_shots = run.data.train
             assert one_shot.startswith("crossdomain/1-shot/ner_train_")
             assert [five_shots] == COLUMNS[column].data["train"]
+
+
+def test_what_has_no_other_episodes_is_not_trained_broadly() -> None:
+    with pytest.raises(ConfigError, match="intra-5w1: there are no other episodes"):
+        broad_cell("intra-5w1", 12)
 
 
 def test_a_quick_look_may_be_shorter_than_the_extractors_first_steps() -> None:

@@ -110,8 +110,6 @@ def test_all_are_judged_alike_and_on_no_test_data() -> None:
     for column, cell, _ in training_cells():
         words = words_cell("inter-5w1", cell.seed).scoring("words-fitted")
         forms = [replace(words, name=cell.system)]
-        if cell.system in ("complete", "all-settings"):
-            forms.append(replace(words, name=f"{cell.system}-learned", learned=True))
         assert list(cell.scorings) == forms
         assert all(scoring.adaptation is None for scoring in forms)
         assert cell.column == column.name == "inter-5w1-valid"
@@ -156,17 +154,25 @@ def test_a_training_is_told_which_sentences_are_partly_labelled(
         require_for_own_cells(grid, [own])
 
 
-def test_what_averages_trainings_is_judged_with_a_map_too(
+def test_a_map_is_judged_beside_the_same_training_without_it(
     data: Path, tmp_path: Path, tiny_encoder: Path
 ) -> None:
+    cells_of = benchmark_script("results").maps_of
+    alike = {(own.cell.system, own.cell.seed): own for own in training_cells()}
+    assert len(cells_of("")) == 4
+    for own in cells_of(""):
+        plain, learned = own.cell.scorings
+        assert own == alike[own.cell.system, own.cell.seed]._replace(cell=own.cell)
+        assert replace(own.cell, scorings=(plain,)) == alike[own.cell.system, own.cell.seed].cell
+        assert learned == replace(plain, name=f"{plain.name}-learned", learned=True)
     grid = Grid(data, str(tiny_encoder), tmp_path / "out", tmp_path / "runs", 1, device="cpu")
-    (own,) = benchmark_script("results").trainings_of("all-settings.21")
+    (own,) = cells_of("all-settings.21")
     run_own_cells(grid, [own._replace(cell=own.cell.lasting(2))], workers=1)
     folder = grid.output / "inter-5w1-valid"
-    plain, learned = (
+    without, mapped = (
         read_score_file(folder / f"all-settings{form}.21.json") for form in ("", "-learned")
     )
-    assert plain["model"]["origin"] == learned["model"]["origin"]
-    assert plain["model"]["origin"]["averaged"] == 4
-    assert plain["learned"] is None
-    assert learned["learned"]["seed"] == 21
+    assert without["model"]["origin"] == mapped["model"]["origin"]
+    assert without["model"]["origin"]["averaged"] == 4
+    assert without["learned"] is None
+    assert mapped["learned"]["seed"] == 21

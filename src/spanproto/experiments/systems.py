@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from spanproto.config import require
 from spanproto.experiments.averages import on_episodes_of
 from spanproto.experiments.cells import Cell
 from spanproto.experiments.columns import COLUMNS
@@ -163,12 +164,17 @@ def words_cell(column: str, seed: int, *also: str) -> Cell:
 def broad_cell(column: str, seed: int, *also: str) -> Cell:
     """SpanProto with words, trained on other episodes of the same types than the column's, too.
 
-    On INTER it is the mean of four trainings, on the episodes of each number of types and of shots.
-    For five shots across domains it learns from the episodes of one shot, too.
+    On INTER it is the mean of four trainings, on the episodes of each number of types and of shots,
+    and a map of what spans mean is learned from the training sentences. For five shots across
+    domains it learns from the episodes of one shot, too.
     """
-    words = words_cell(column, seed, *also)
-    scorings = [replace(s, name=s.name.replace("words", "broad")) for s in words.scorings]
-    if column in INTER:
+    require(column in BROAD, f"{column}: there are no other episodes of the same types")
+    words, on_inter = words_cell(column, seed, *also), column in INTER
+    scorings = [
+        replace(scoring, name=scoring.name.replace("words", "broad"), learned=on_inter)
+        for scoring in words.scorings
+    ]
+    if on_inter:
         broad = words.retrained("broad", {}, {}, scorings)
         return replace(broad, averaged=on_episodes_of(INTER, seed))
     return words.retrained("broad", {}, {}, scorings, {"train": episodes_of_both(column)})

@@ -6,7 +6,7 @@ the dev types, without fine-tuning, with several seeds, since a training differs
 about as much as what is to be told apart.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,18 +68,7 @@ TRAININGS: Mapping[str, Training] = {
         {"objective": {"negatives": 1.0, "rivals": "step"}},
     ),
 }
-MAPPED = ("complete", "all-settings")  # also asked with a map learned from the training sentences
-
-
-def _scored() -> Iterator[tuple[str, str]]:
-    for name, training in TRAININGS.items():
-        yield name, training.title
-        if name in MAPPED:
-            yield mapped(name), "and a map learned of what spans mean"
-
-
-SCORED = dict(_scored())
-"""What is said of each score, in the order of the page."""
+MAPPED = ("complete", "all-settings")  # trained again, to be asked with a map, too
 
 
 def training_cells() -> list[OwnCell]:
@@ -90,15 +79,26 @@ def training_cells() -> list[OwnCell]:
         for seed in TRIED_WITH:
             words = words_cell(TRIED_ON, seed)
             scoring = replace(words.scoring("words-fitted"), name=name)
-            first = words.retrained(name, OF_ALL, {}, [scoring])
-            scorings = [scoring]
-            if name in MAPPED:
-                scorings.append(replace(scoring, name=mapped(name), learned=True))
-            cell = first.retrained(name, training.model, training.training, scorings)
+            first = words.retrained(name, OF_ALL, {})
+            cell = first.retrained(name, training.model, training.training, [scoring])
             averaged = training.averaged(seed) if training.averaged else ()
             cell = replace(cell, column=column.name, averaged=averaged)
             cells.append(OwnCell(column, cell))
     return sorted(cells, key=_episodes, reverse=True)
+
+
+def map_cells() -> list[OwnCell]:
+    """Some of them, each training scored without and with a map of what spans mean.
+
+    A training differs from the same one on another day by more than the map may give.
+    """
+    cells = []
+    for own in training_cells():
+        if own.cell.system in MAPPED:
+            (plain,) = own.cell.scorings
+            learned = replace(plain, name=mapped(plain.name), learned=True)
+            cells.append(OwnCell(own.column, replace(own.cell, scorings=(plain, learned))))
+    return cells
 
 
 def _episodes(own: OwnCell) -> int:
