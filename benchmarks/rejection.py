@@ -4,9 +4,10 @@
         --fit-on SENTENCES --fit-types inter/dev -o results/rejection.json
     python benchmarks/rejection.py draw results/rejection.json
 
-Episodes are drawn so that query sentences also hold entities of types that the support set does not
-show. The model proposes spans and types as ever; r is fitted on the episodes of some types, and
-then moved over all distances that occur on those of others. The picture is written beside the JSON.
+Episodes are drawn so that sentences also hold entities of other types. In the support set it is
+said where these are, though not of what type; in the query set nothing is. The model proposes spans
+and types as ever; r is fitted on the episodes of some types, and then moved over all distances that
+occur on those of others. The picture is written beside the JSON.
 """
 
 import json
@@ -20,8 +21,8 @@ import typer
 from spanproto.adaptation import AdaptationConfig
 from spanproto.checkpoint import load_spanproto
 from spanproto.cli.main import in_one_sentence
-from spanproto.config import apply_overrides, build, to_dict
-from spanproto.data.files import atomic_writer
+from spanproto.config import apply_overrides, build, require, to_dict
+from spanproto.data.files import atomic_writer, parse_json, read_text
 from spanproto.data.formats import read_sentences
 from spanproto.data.splits import read_types, sentences_of_split
 from spanproto.data.types import Episode
@@ -62,6 +63,7 @@ def run(
     device: str = "auto",
 ) -> None:
     """Fit r and measure what it does."""
+    require(adapt or not settings, "--set changes the adaptation; give --adapt with it")
     loaded = load_spanproto(model).to(choose_device(device))
     loaded.use_mixed_precision(loaded.device.type == "cuda")
     loaded.config = replace(loaded.config, decision=DecisionConfig())  # in two stages
@@ -100,7 +102,9 @@ def run(
 def draw(files: Annotated[list[Path], typer.Argument(help="What `run` has written.")]) -> None:
     """Draw the curves of each file beside it; the line is the fitted r."""
     for path in files:
-        content = json.loads(path.read_text("utf-8"))
+        content = parse_json(read_text(path), str(path))
+        if not (isinstance(content, dict) and content.keys() >= {"curve", "fitted_r"}):
+            raise DataError(f"{path}: nothing that `run` has written; give its output")
         save_for_print(
             curves_figure(panel(content), ylabel="%", limits=(0, 100), chosen="fitted"), path
         )

@@ -192,8 +192,12 @@ def main(
     only: Annotated[
         str, typer.Option(help="Columns and seeds, as news-1.12,-5.21; choices, as centred.")
     ] = "",
-    limit: Annotated[int | None, typer.Option(help="Test episodes, for a quick look.")] = None,
-    steps: Annotated[int | None, typer.Option(help="Training steps, for a quick look.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Test episodes, for a quick look.", min=1)
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Training steps, for a quick look.", min=1)
+    ] = None,
     device: str = "auto",
     bf16: Annotated[
         bool, typer.Option("--bf16", help="Even without a GPU: faster on some CPUs.")

@@ -40,8 +40,8 @@ TRAINED_BROADLY = {
 BROAD_WAYS = {
     CROSSDOMAIN_5: "with five shots across domains, on the episodes of one shot and of five",
     INTER: "on INTER as the mean of the weights of four trainings as long, on the episodes of each "
-    "number of types and of shots, and asked with a map of what spans mean that is learned from the "
-    "training sentences",
+    "number of types and of shots, and asked with a map of what spans mean that is learned from "
+    "the training sentences",
 }
 SYSTEMS = {
     **{name: entry.title for name, entry in METHODS.items() if name != "spanproto"},

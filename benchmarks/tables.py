@@ -221,10 +221,12 @@ def of_rejection(results: Path) -> str:
     rejected, tuned = (load(results / f"{name}.json") for name in ("rejection", "rejection-adapt"))
     drawn = rejected["episodes"]
     return f"""
-Episodes of {drawn["ways"]} types with {drawn["shots"]} examples each, whose query sentences also
-hold entities of types that the support set does not show. SpanProto trained on INTER proposes spans
-and types; r is fitted on {drawn["number"]} episodes of INTER's dev types, and what lies beyond it
-is rejected on {drawn["number"]} episodes of its test types. *Others rejected* is the share of the
+Episodes of {drawn["ways"]} types, with {drawn["shots"]} support sentences drawn for each, whose
+sentences also hold entities of other types: in the support set it is said where these are, though
+not of what type, and the fine-tuning sees that; in the query set nothing is said. SpanProto trained
+on INTER proposes spans and types; r is fitted on {drawn["number"]} episodes of INTER's dev types,
+and what lies beyond it is rejected on {drawn["number"]} episodes of its test types. *Others
+rejected* is the share of the
 proposed entities of other types that go. In training r was {rejected["trained_with_r"]:g}; fitted
 it is {rejected["fitted_r"]:.2f}, and after fine-tuning {tuned["fitted_r"]:.2f}.
 

@@ -9,9 +9,9 @@ import synthetic
 import torch
 
 from spanproto.adaptation import AdaptationConfig, ask_adapted, pooled_f1
-from spanproto.calibration import fit_decision, flat
+from spanproto.calibration import decision_of, decoded, fit_decision
 from spanproto.checkpoint import load_model, save_model
-from spanproto.data.types import Episode
+from spanproto.data.types import Episode, Sentence, Span
 from spanproto.decision import DecisionConfig, log_odds
 from spanproto.errors import ConfigError, DataError
 from spanproto.judging import Candidate, judge
@@ -150,11 +150,36 @@ def test_other_methods_recall_nothing(tiny_encoder: Path) -> None:
         tagger.adapted([synthetic.episode(1)], QUICK)
 
 
-def test_flat_decoding_by_hand() -> None:
+def test_decoding_by_hand() -> None:
     def candidate(start: int, end: int) -> Candidate:
         return Candidate(start, end, "x", "kept", 0.0, (1.0,), (1.0,), (0.5,))
 
     a, b, c, d = candidate(0, 3), candidate(2, 4), candidate(3, 5), candidate(5, 6)
     scored = [(0.5, a), (0.9, b), (0.4, c), (0.1, d)]
-    assert flat(scored) == [(0.9, b), (0.1, d)]
-    assert flat([(0.95, a), *scored[1:]]) == [(0.95, a), (0.4, c), (0.1, d)]
+    assert decoded(scored, "flat") == [(0.9, b), (0.1, d)]
+    assert decoded([(0.95, a), *scored[1:]], "flat") == [(0.95, a), (0.4, c), (0.1, d)]
+    within, crossing = candidate(2, 3), candidate(4, 6)
+    more = [*scored, (0.3, within), (0.2, crossing)]
+    assert decoded(more, "nested") == [(0.9, b), (0.3, within), (0.2, crossing), (0.1, d)]
+    assert decoded(more, "all") == sorted(more, key=lambda pair: -pair[0])
+
+
+def test_a_threshold_is_fitted_to_what_will_be_decoded() -> None:
+    """Wrong spans inside right ones count, unless they cannot both be found."""
+    words = tuple("abcdef")
+
+    def candidate(start: int, end: int, f: float) -> Candidate:
+        return Candidate(start, end, "x", "kept", f, (1.0,), (1.0,), (0.5,))
+
+    judged = [
+        (
+            Sentence(words, (Span(0, 3, "x"), Span(4, 6, "x"))),
+            [candidate(0, 3, 4.0), candidate(1, 2, -3 - place / 10), candidate(4, 6, 0.0)],
+        )
+        for place in range(9)
+    ]
+    flat, nested = (
+        decision_of(judged, DecisionConfig(), (), decoding) for decoding in ("flat", "nested")
+    )
+    assert flat.boundary_weight == nested.boundary_weight
+    assert flat.threshold < nested.threshold

@@ -160,3 +160,19 @@ def test_the_script_fits_on_some_types_and_measures_on_others(
     script.draw([output])
     assert output.with_suffix(".svg").exists()
     assert output.with_suffix(".png").exists()
+
+
+def test_the_script_refuses_what_it_cannot_do(trained_model: Path, tmp_path: Path) -> None:
+    script = benchmark_script("rejection")
+    sentences = tmp_path / "sentences.txt"
+    write_sentences(sentences, synthetic.corpus(1, 20), "fewnerd")
+    with pytest.raises(DataError, match="99 types were asked for in an episode"):
+        script.run(trained_model, sentences, sentences, ways=99, output=tmp_path / "out.json")
+    with pytest.raises(ConfigError, match="give --adapt with it"):
+        script.run(trained_model, sentences, sentences, settings=["steps=3"])
+    with pytest.raises(DataError, match="no such file"):
+        script.draw([tmp_path / "none.json"])
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(DataError, match=r"other\.json: nothing that `run` has written"):
+        script.draw([tmp_path / "other.json"])
+    assert not list(tmp_path.glob("out*"))

@@ -25,6 +25,7 @@ from spanproto.decision import (
     log_odds,
 )
 from spanproto.errors import DataError
+from spanproto.extractor import Decoding
 from spanproto.judging import Candidate, judge_by_settings
 from spanproto.model import SpanProto
 from spanproto.thresholds import Scored, steady_threshold
@@ -52,15 +53,20 @@ def fit_decision(
             "does not ask yet; let the model ask it (--meaning ENCODER)"
         )
     judged = gather_evidence(model, episodes, adaptation, words="words" in evidence)
-    return decision_of(judged, model.config.decision, evidence)
+    decoding = model.config.extractor.decoding
+    return decision_of(judged, model.config.decision, evidence, decoding)
 
 
 def decision_of(
-    judged: Judged, decision: DecisionConfig, evidence: Sequence[EvidenceName] = DEFAULT_EVIDENCE
+    judged: Judged,
+    decision: DecisionConfig,
+    evidence: Sequence[EvidenceName] = DEFAULT_EVIDENCE,
+    decoding: Decoding = "flat",
 ) -> DecisionConfig:
     """The decision with its weights and threshold fitted to what was gathered.
 
-    Without `evidence` the weights keep their proportions.
+    Without `evidence` the weights keep their proportions. `decoding` is how the candidates that
+    reach the threshold will be decoded.
     """
     evidence = evidence_named(evidence)
     joint = replace(decision, rule="joint")
@@ -111,7 +117,7 @@ def decision_of(
     left = [
         Scored(candidate.label, score, candidate.span in sentence.spans)
         for sentence, candidates in judged
-        for score, candidate in flat([(next(scores), candidate) for candidate in candidates])
+        for score, candidate in decoded([(next(scores), one) for one in candidates], decoding)
     ]
     gold = sum(len(sentence.spans) for sentence, _ in judged)
     return replace(fitted, threshold=steady_threshold(left, gold) or fitted.threshold)
@@ -128,16 +134,27 @@ def decide_as_suits(
     model.config = replace(model.config, decision=decision)
 
 
-def flat(scored: Iterable[tuple[float, Candidate]]) -> list[tuple[float, Candidate]]:
-    """The candidates of a sentence that share no word with a better one, best first.
+def decoded(
+    scored: Iterable[tuple[float, Candidate]], decoding: Decoding
+) -> list[tuple[float, Candidate]]:
+    """The candidates of a sentence that clash with no better one, best first; see `decode`.
 
     Those of them above a threshold are the same as if only they had been decoded.
     """
     kept: list[tuple[float, Candidate]] = []
     for score, candidate in sorted(scored, key=lambda pair: -pair[0]):
-        if all(candidate.end <= k.start or k.end <= candidate.start for _, k in kept):
+        if not any(_clash(candidate, other, decoding) for _, other in kept):
             kept.append((score, candidate))
     return kept
+
+
+def _clash(one: Candidate, other: Candidate, decoding: Decoding) -> bool:
+    apart = one.end <= other.start or other.end <= one.start
+    if apart or decoding == "all":
+        return False
+    starts, ends = one.start - other.start, one.end - other.end
+    inside = starts * ends <= 0  # one of them in the other
+    return decoding == "flat" or not inside
 
 
 def gather_evidence(

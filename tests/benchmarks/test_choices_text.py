@@ -77,6 +77,7 @@ def single_choices() -> Iterator[str]:
         f"boundary score give {shorter} and {rotary} points on OntoNotes, and cost {less} and "
         f"{far_less} on Few-NERD"
     )
+    yield "costs the decision {} and {} points by itself".format(*on_both("tables-words", "tables"))
     yield "it gives {} and {} points, and without".format(
         *on_both("tables-words-learned", "tables")
     )

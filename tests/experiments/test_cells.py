@@ -126,6 +126,7 @@ def test_scores_of_another_setup_are_refused(grid: Grid, cell: Cell) -> None:
     for other, words in (
         (replace(grid, encoder="another"), "measured with the encoder"),
         (replace(grid, limit=3), "the episode limit 2"),
+        (replace(grid, precision="bf16"), "with precision 'fp32', and now it is 'bf16'"),
         (replace(grid, data=elsewhere), "test data"),
         (replace(grid, quick=True), "measured in full, and now it is to be in the quick form"),
     ):

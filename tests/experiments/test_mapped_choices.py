@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spanproto.decision import DecisionConfig
 from spanproto.experiments.carried_choices import carried_cells
 from spanproto.experiments.cells import Grid
 from spanproto.experiments.filling import run_own_cells
@@ -28,14 +29,16 @@ def test_every_weight_is_of_spanproto_with_words_and_of_the_same_copies() -> Non
         adapted = words_cell(like, 12).scoring("words-adapted")
         assert {scoring.name for scoring in own.cell.scorings} == MAPPED_TITLES.keys()
         assert together(own.cell.scorings) == [list(own.cell.scorings)]
-        settings = {"0": ("0", 12), "0.5": ("0.5", 12), "1": ("1", 12), "heavier": ("0", 18)}
+        usual = DecisionConfig.meaning_in_type
+        settings = {"0": ("0", usual), "0.5": ("0.5", usual), "1": ("1", usual)}
+        settings["heavier"] = ("0", 1.5 * usual)
         for scoring, (name, (weight, in_type)) in zip(
             own.cell.scorings, settings.items(), strict=True
         ):
             deciding = (
                 *adapted.deciding,
                 f"decision.learned_in_meaning={weight}",
-                f"decision.meaning_in_type={in_type}",
+                f"decision.meaning_in_type={in_type:g}",
             )
             name = f"mapped-{name}"
             assert scoring == replace(adapted, name=name, learned=True, deciding=deciding)

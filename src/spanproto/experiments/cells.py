@@ -143,7 +143,10 @@ def run_cell(grid: Grid, cell: Cell) -> None:
 
 
 def _learned_map(grid: Grid, cell: Cell) -> "MeaningMap":
-    """The map of what spans mean that is learned from what the cell's training sees."""
+    """The map of what spans mean that is learned from the training sentences of the cell's data.
+
+    Trainings that are averaged have these, too, in other episodes.
+    """
     from spanproto.encoder import Encoder, EncoderConfig
     from spanproto.meaning import Meaning
     from spanproto.training.distributed import choose_device

@@ -111,7 +111,7 @@ def _configs(
             for place in alike:
                 scoring, config = scorings[place], configs[place]
                 evidence = DEFAULT_EVIDENCE if scoring.evidence is None else scoring.evidence
-                decision = decision_of(judged, config.decision, evidence)
+                decision = decision_of(judged, config.decision, evidence, config.extractor.decoding)
                 threshold = lowered(decision.threshold, scoring.lenience)
                 configs[place] = replace(config, decision=replace(decision, threshold=threshold))
     return configs

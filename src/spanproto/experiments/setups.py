@@ -140,6 +140,8 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
     """What the file says of how it was measured, beside how it would be now."""
     if "limit" in content:
         yield Compared("the episode limit", content["limit"], grid.limit)
+    if grid.precision != "auto" and "precision" in content:
+        yield Compared("precision", content["precision"], grid.precision)
     wanted = json.loads(json.dumps(cell.averaged))
     yield Compared("the mean of trainings that change", content.get("averaged", []), wanted)
     model = content.get("model")

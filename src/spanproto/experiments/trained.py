@@ -30,7 +30,7 @@ def _run(grid: "Grid", cell: "Cell", changes: Changes) -> Run:
     model["encoder"] = {"name": grid.encoder, **model.get("encoder", {})}
     training = {
         "checkpoint_every": 1_000_000,
-        "precision": grid.precision,
+        **({} if grid.precision == "auto" else {"precision": grid.precision}),
         **cell.run.get("training", {}),
         **changes.get("training", {}),
         "seed": cell.seed,

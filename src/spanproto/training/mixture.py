@@ -68,6 +68,11 @@ class Corpus:
 
     def episode(self, ways: int, shots: int, queries: int, rng: random.Random) -> Episode:
         """An episode of that many types, with so many examples and about as many questions each."""
+        if ways > len(self.types):
+            raise DataError(
+                f"{ways} types were asked for in an episode, and {len(self.types)} of the corpus "
+                "are in at least two sentences; ask for fewer"
+            )
         types = tuple(rng.sample(self.types, ways))
         taken: set[tuple[str, ...]] = set()
         asked = self._draw(types, queries, taken, rng)
