@@ -63,7 +63,12 @@ def measured(results: Path, column: str, choice: str) -> dict[str, Any] | None:
 def score(folder: Path, choice: str, seed: int = SEEDS[0]) -> dict[str, Any] | None:
     """What was measured of a choice on some episodes, if anything."""
     path = folder / f"{choice}.{seed}.json"
-    return read_score_file(path) if path.exists() else None
+    if not path.exists():
+        return None
+    content = read_score_file(path)
+    if not content.keys() >= {"micro", "span", "episode_f1", "episodes"}:
+        raise DataError(f"{path}: lacks figures of a score; delete it to measure it again")
+    return content
 
 
 def entry(results: Path, column: str, choice: str) -> str:

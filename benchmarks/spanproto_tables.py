@@ -11,7 +11,14 @@ from statistics import fmean, stdev
 from typing import Annotated
 
 import typer
-from system_figures import TOLD_MARK, TRAINED_BROADLY, broadly, marked_title, was_run
+from system_figures import (
+    TOLD_MARK,
+    TRAINED_BROADLY,
+    broadly,
+    marked_title,
+    told_more,
+    was_run,
+)
 from system_given_up import FOLDER, FORMS
 
 from spanproto.cli.main import in_one_sentence
@@ -67,8 +74,7 @@ def measured_figure(scores: Scores, scoring: str, column: str, keys: Sequence[st
     values = scores.values(column, scoring, *keys)
     if not values:
         return NOT_RUN
-    told = column in INTER and scoring.startswith(("words", "broad"))
-    return with_spread(values) + (TOLD_MARK if told else "")
+    return with_spread(values) + (TOLD_MARK if told_more(scoring, column) else "")
 
 
 def with_spread(values: Sequence[float]) -> str:

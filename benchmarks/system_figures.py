@@ -54,16 +54,15 @@ SYSTEMS = {
     "words-adapted": "SpanProto with words, adapted, decision fitted",
     **{name: f"SpanProto {form}" for name, form in TRAINED_BROADLY.items()},
 }
-TOLD_MORE = {  # what knows which training sentences leave entities unlabelled, and where
-    (system, column)
-    for system in SYSTEMS
-    if system.startswith(("words", "broad"))
-    for column in BENCHMARKS["Few-NERD INTER"]
-}
 TOLD_MARK = " ‡"
 SEEN = "ontonotes-1"  # the other columns' validation episodes
 WITHOUT_SEEN = "without OntoNotes"
 LEVEL = 1.5  # means that differ by less than so many standard errors are level
+
+
+def told_more(system: str, column: str) -> bool:
+    """Whether a system knows which training sentences leave entities unlabelled."""
+    return column in INTER and system.startswith(("words", "broad"))
 
 
 def not_run(system: str, columns: Sequence[str]) -> str:
@@ -118,7 +117,7 @@ def entry(scores: Scores, system: str, column: str) -> str:
     shown = f"**{fmean(values):.2f}**" if values else NOT_RUN
     if len(values) > 1:
         shown += f" ± {stdev(values):.2f}"
-    if (system, column) in TOLD_MORE:
+    if told_more(system, column):
         shown += TOLD_MARK
     figure = published.main_figure(system, column)
     return shown if figure is None else f"{shown} ({figure:.2f})"
@@ -206,7 +205,7 @@ def summary_table(scores: Scores) -> Table:
 def _summary(scores: Scores, system: str, columns: Sequence[str]) -> str:
     """The mean over the unseen columns, with the mark of what knows more in any of them."""
     mean = benchmark_mean(scores, system, unseen(columns))
-    told = any((system, column) in TOLD_MORE for column in columns)
+    told = any(told_more(system, column) for column in columns)
     return not_run(system, columns) if mean is None else f"{mean.f1:.1f}{TOLD_MARK if told else ''}"
 
 

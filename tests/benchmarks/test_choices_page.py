@@ -167,6 +167,14 @@ def test_a_map_is_set_against_the_same_training_without_it(choices, tmp_path: Pa
     ]
 
 
+def test_a_file_without_figures_is_refused(choices, tmp_path: Path) -> None:
+    path = tmp_path / "choices" / "news-1-valid" / "chosen.12.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("{}", "utf-8")
+    with pytest.raises(DataError, match=r"chosen\.12\.json: lacks figures of a score"):
+        choices.page(tmp_path)
+
+
 def test_the_page_is_written_as_soon_as_anything_is_measured(choices, tmp_path: Path) -> None:
     page = tmp_path / "choices.md"
     with pytest.raises(DataError, match="no scores of choices in it"):

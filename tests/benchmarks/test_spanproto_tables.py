@@ -79,6 +79,13 @@ def test_what_rests_on_scores_that_were_not_kept_is_said(tables, tmp_path: Path)
     assert "costs 2.0 points of validation F1 (53.0 → 51.0" in tables.page(tmp_path)
 
 
+def test_a_figure_that_is_no_number_is_refused(tables, tmp_path: Path) -> None:
+    path = tmp_path / "crossdomain" / "news-1" / "words-adapted.12.json"
+    write(path, {**score(50.0), "micro": {"f1": "fifty"}})
+    with pytest.raises(DataError, match=r"words-adapted\.12\.json: micro\.f1 is no number"):
+        tables.page(tmp_path)
+
+
 def test_a_folder_without_scores_is_refused(tables, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="nowhere: no scores of SpanProto in it; give the folder"):
         tables.main(tmp_path / "nowhere")

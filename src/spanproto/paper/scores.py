@@ -101,6 +101,8 @@ class Scores:
                 if value is not None and key not in value:
                     raise DataError(f"{path}: has no figure {'.'.join(keys)}; measure it again")
                 value = None if value is None else value[key]
+            if not isinstance(value, int | float | None):
+                raise DataError(f"{path}: {'.'.join(keys)} is no number; measure it again")
             if value is not None:
                 yield float(value)
 
