@@ -107,8 +107,7 @@ def load_model(
             f"{directory}: the weights of {saved.title()} do not serve {wanted.title()}; give a "
             f"model trained with --method {' or '.join(fitting)}"
         )
-    known = {field.name for field in fields(wanted.Config)}
-    values = {key: v for key, v in content["model"].items() if key in known or wanted is saved}
+    values = content["model"] if wanted is saved else _known(wanted, content["model"])
     try:
         _configured(wanted, values)
     except ConfigError as error:
@@ -155,6 +154,19 @@ def _configured(
     method: type[Method], values: Mapping[str, Any], overrides: Sequence[str] = ()
 ) -> MethodConfig:
     return config.build(method.Config, config.apply_overrides(values, overrides), "model")
+
+
+def configured(
+    method: type[Method], saved: Mapping[str, Any], overrides: Sequence[str]
+) -> MethodConfig:
+    """The settings with which a method has the weights of a model with these, some changed."""
+    return _configured(method, _known(method, saved), overrides)
+
+
+def _known(method: type[Method], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the settings that a method has, too."""
+    names = {field.name for field in fields(method.Config)}
+    return {name: value for name, value in saved.items() if name in names}
 
 
 def reconfigured(model: SpanProto, overrides: Sequence[str]) -> ModelConfig:

@@ -102,6 +102,7 @@ class SpanProto(Method):
 
     name = "spanproto"
     Config = ModelConfig
+    without_use = frozenset()
     heeds_doubts = True
     config: ModelConfig
     candidate_rule: "CandidateRule" = "model"

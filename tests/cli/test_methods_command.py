@@ -9,7 +9,7 @@ import pytest
 import synthetic
 from command import refused, spanproto
 
-from spanproto.data.formats import write_episodes
+from spanproto.data.formats import write_episodes, write_sentences
 from spanproto.methods import METHODS
 
 
@@ -101,6 +101,33 @@ def test_a_method_without_training_is_written_at_once(
     ]
     content = json.loads(evaluate(tmp_path / "out", folder, "--set", "steps=2", "--json").stdout)
     assert content["method"] == "token-classifier"
+    command = ("train", "--method", "token-classifier")
+    again = spanproto(*command, *settings, "data.train=any", "--restart")
+    assert "nothing to train, it learns from each support set alone, so data.train" in again.stdout
+    settings = ("model.encoder.name=nowhere/at/all", f"training.output={tmp_path}/none")
+    assert "nowhere/at/all" in refused(spanproto(*command, *settings))
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_sentences_cannot_teach_is_refused(tiny_encoder: Path, tmp_path: Path) -> None:
+    plain, labelled = tmp_path / "plain.txt", tmp_path / "labelled.txt"
+    write_sentences(plain, [s.unlabelled() for s in synthetic.corpus(1, 40)], "fewnerd")
+    write_sentences(labelled, synthetic.corpus(1, 8), "fewnerd")
+    command = ("train", "--method", "container", f"model.encoder.name={tiny_encoder}")
+    command += (f"training.output={tmp_path}/out",)
+    line = refused(spanproto(*command, f"data.train={plain}"))
+    assert "plain.txt: no sentence has an entity, so there is nothing to learn" in line
+    line = refused(spanproto(*command, f"data.train={labelled}"))
+    assert "training.sentences_per_step=32 is more than the 8 sentences" in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_settings_that_only_spanproto_heeds_are_refused(folder: Path, tiny_encoder: Path) -> None:
+    for setting in ("leave_one_out=true", "negatives=0.1", "joint_weight=9"):
+        arguments = ("--method", "token-classifier", "--set", setting)
+        line = refused(evaluate(tiny_encoder, folder, *arguments))
+        assert f"adaptation.{setting.partition('=')[0]} says how spanproto learns" in line
+        assert "token classifier has no use for it; drop it" in line
 
 
 def test_what_does_not_fit_is_said(folder: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from spanproto.experiments.setups import require_inputs
 from spanproto.experiments.systems import CROSSDOMAIN_1, trained_alike, words_cell
 from spanproto.learned_meaning import MapConfig, MeaningMap
 from spanproto.meaning import Meaning
+from spanproto.methods import method_named
 from spanproto.training.settings import RunConfig
 
 
@@ -148,6 +149,10 @@ def test_scores_of_other_settings_are_refused(grid: Grid, cell: Cell) -> None:
         (cell.retrained(cell.system, {}, {}, (plain,), {"train_share": 0.5}), "data.train_share"),
         (replace(cell, scorings=(replace(tuned, adaptation=None),)), "fine-tuning True"),
         (
+            replace(cell, scorings=(replace(plain, configure=("extractor.threshold=0.6",)),)),
+            r"model\.extractor\.threshold 0\.4, and now it is 0\.6",
+        ),
+        (
             replace(cell, scorings=(replace(tuned, adaptation={"steps": 3}),)),
             "adaptation.steps 2, and now it is 3",
         ),
@@ -158,6 +163,24 @@ def test_scores_of_other_settings_are_refused(grid: Grid, cell: Cell) -> None:
     ):
         with pytest.raises(ConfigError, match=words):
             grid.wants(other)
+
+
+def test_scores_of_a_method_whose_own_settings_were_others_are_refused(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = Cell(
+        "container",
+        "news-1",
+        12,
+        {"method": "container", "training": {"steps": 2, "sentences_per_step": 4}},
+        (Scoring("container", adaptation={"steps": 1}),),
+    )
+    fill(grid, [cell], workers=1)
+    assert not grid.wants(cell)
+    own = method_named("container").training_defaults
+    monkeypatch.setattr(method_named("container"), "training_defaults", {**own, "warmup": 0.5})
+    with pytest.raises(ConfigError, match=r"training\.warmup .* and now it is 0\.5"):
+        grid.wants(cell)
 
 
 def test_scores_of_another_decision_are_refused(grid: Grid, cell: Cell) -> None:

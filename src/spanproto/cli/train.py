@@ -45,5 +45,6 @@ def train(
     folder = run_training(run, restart=restart)
     trained = method_named(run.method)
     if trained.trains_on is None:
-        typer.echo(f"{run.method}: nothing to train, it learns from each support set alone")
+        unread = ", so data.train is not read" if run.data.train else ""
+        typer.echo(f"{run.method}: nothing to train, it learns from each support set alone{unread}")
     typer.echo(f"model: {folder}")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _ENCODER = "the encoder"
 _NO_MATTER = ("seed", "episodes_at_once", "tokens_at_once")  # of a fine-tuning
+_OF_OPTIMISER = ("learning_rate", "head_learning_rate", "weight_decay", "warmup", "clip")
 
 
 class Compared(NamedTuple):
@@ -154,10 +155,7 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
             yield Compared(f"data.{key}", data.get(key, usual), asked.get(key, usual))
         if "train" in data and cell.column in COLUMNS and not cell.averaged:
             yield Compared("data.train", data["train"], list(cell.data["train"]))
-        trained = origin.get("training_config", {})
-        wanted = cell.run.get("training", {})
-        for key in sorted(wanted.keys() & trained.keys()):
-            yield Compared(f"training.{key}", trained[key], wanted[key])
+        yield from _trainings(origin.get("training_config", {}), cell)
     column = COLUMNS.get(cell.column)
     if column is not None and "provenance" in content:
         tested = grid.data / column.test_file
@@ -167,11 +165,26 @@ def _compared(content: dict[str, Any], grid: "Grid", cell: "Cell") -> Iterator[C
             yield Compared(what, known[0][:12], _digest(tested, tested.stat().st_mtime_ns)[:12])
 
 
+def _trainings(trained: dict[str, Any], cell: "Cell") -> Iterator[Compared]:
+    """The settings of a training that tell what comes of it, its method's own among them."""
+    from spanproto.config import to_dict
+    from spanproto.methods import method_named
+    from spanproto.training.settings import RunConfig
+
+    items = method_named(cell.run.get("method", "spanproto")).trains_on
+    matter = ("steps", f"{items}_per_step", *_OF_OPTIMISER)
+    wanted = to_dict(RunConfig.of({**cell.run, "data": {}}).training)
+    for key in matter:
+        if key in trained:
+            yield Compared(f"training.{key}", trained[key], wanted[key])
+
+
 def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iterator[Compared]:
     """The settings of model and fine-tuning that the file tells of, beside those of now.
 
     Not those that are set for the score alone, and not what only bounds the memory.
     """
+    from spanproto.checkpoint import configured
     from spanproto.config import to_dict
     from spanproto.methods import method_named
     from spanproto.training.settings import RunConfig
@@ -179,9 +192,10 @@ def _settings(content: dict[str, Any], cell: "Cell", scoring: "Scoring") -> Iter
     method = method_named(scoring.method or cell.run.get("method", "spanproto"))
     if "model" in content:
         set_apart = {"encoder.name", *(["classifier.sphere"] if scoring.centred else [])}
-        set_apart |= {item.partition("=")[0] for item in (*scoring.configure, *scoring.deciding)}
+        set_apart |= {item.partition("=")[0] for item in scoring.deciding}
         run = RunConfig.of({**cell.run, "data": {}})  # of which nothing is asked
-        for compared in _differing("model", content["model"]["config"], to_dict(run.model)):
+        scored = configured(method, to_dict(run.model), scoring.configure)
+        for compared in _differing("model", content["model"]["config"], to_dict(scored)):
             name = compared.what.removeprefix("model.")
             if name not in set_apart and not name.startswith("decision."):
                 yield compared

@@ -71,6 +71,10 @@ class Method(nn.Module, ABC):
     """Whether fine-tuning to the support set is part of the method, asked for or not."""
     adaptation_defaults: ClassVar[Mapping[str, Any]] = {}
     """Settings of the adaptation that suit the method."""
+    without_use: ClassVar[frozenset[str]] = frozenset(
+        {"joint_weight", "leave_one_out", "negatives"}
+    )
+    """Settings of the adaptation that change nothing of it."""
     heeds_doubts: ClassVar[bool] = False
     """Whether it learns nothing from what `data.doubtful` names."""
     weights_of: ClassVar[frozenset[str]] = frozenset()
@@ -148,6 +152,11 @@ class Method(nn.Module, ABC):
     @classmethod
     def adaptation(cls, settings: Mapping[str, Any]) -> AdaptationConfig:
         """How copies are fine-tuned: the given settings over the method's own."""
+        for name in sorted(settings.keys() & cls.without_use):
+            raise ConfigError(
+                f"adaptation.{name} says how spanproto learns from a support set, and "
+                f"{cls.title()} has no use for it; drop it"
+            )
         return build(AdaptationConfig, {**cls.adaptation_defaults, **settings}, "adaptation")
 
     def adapted(self, episodes: Sequence[Episode], config: AdaptationConfig) -> Self:

@@ -20,7 +20,7 @@ from spanproto.batch import TensorBatch
 from spanproto.benchmark import evaluate
 from spanproto.checkpoint import save_model
 from spanproto.data.files import atomic_writer
-from spanproto.data.types import Episode
+from spanproto.data.types import Episode, Sentence
 from spanproto.evaluation.report import Report
 from spanproto.methods import method_named
 from spanproto.methods.base import Method
@@ -53,7 +53,7 @@ def train(run: RunConfig, *, restart: bool = False) -> Path:
     source: Source[Any] = (
         data.episodes(settings.order)
         if method.trains_on == "episodes"
-        else Shuffled(list(data.sentences()), settings.order, per_step)
+        else _shuffled_sentences(data, settings, per_step)
     )
     with join_world(settings.device, per_step, f"{method.trains_on}_per_step") as world:
         torch.manual_seed(settings.seed)
@@ -67,14 +67,33 @@ def train(run: RunConfig, *, restart: bool = False) -> Path:
     return folder / "model"
 
 
+def _shuffled_sentences(
+    data: TrainingData, settings: TrainingConfig, per_step: int
+) -> Shuffled[Sentence]:
+    """The labelled sentences to train on, as many in each step as there are, or fewer."""
+    sentences = list(data.sentences())
+    config.require(
+        any(sentence.spans for sentence in sentences),
+        f"{', '.join(data.config.train_files)}: no sentence has an entity, so there is nothing to "
+        "learn; give labelled ones",
+    )
+    config.require(
+        per_step <= len(sentences),
+        f"training.sentences_per_step={per_step} is more than the {len(sentences)} sentences of "
+        "data.train; choose fewer",
+    )
+    return Shuffled(sentences, settings.order, per_step)
+
+
 def _save_untrained(run: RunConfig, restart: bool) -> Path:
     """Write the model of a method that is not trained, which is its encoder."""
     folder = Path(run.training.output)
     if restart:
         (folder / FILE).unlink(missing_ok=True)
     saved_state(folder, run)  # that of another run is refused, so that its model is not lost
+    model = method_named(run.method).from_config(run.model)
     _write_config(run)
-    save_model(method_named(run.method).from_config(run.model), folder / "model")
+    save_model(model, folder / "model")
     return folder / "model"
 
 
