@@ -28,6 +28,8 @@ RENAMED = {  # what variants were called when names stood as they are in the tab
     "l-tapnet-cdt-written": "l-tapnet-cdt-tables",
     "l-tapnet-cdt-tables": "l-tapnet-cdt-as-they-stand",
 }
+# Places, and what a training without validation episodes makes nothing of.
+_NO_MATTER = {"output", "device", "encoder", "keep", "validate_every"}
 REPEATED_ON = ("news-1", "ontonotes-1")  # whose validation episodes variants were scored on twice
 
 
@@ -99,7 +101,25 @@ def _scores_of(scores: Scores, column: str) -> Iterator[GivenUp]:
             continue
         content = scores.load(path)
         setting = FORMS.get(commit) if scoring.startswith("words") else _setting(content)
+        now = scores.files(column, scoring).get(int(seed))
+        if now is not None and _alike(scores.load(now), content):
+            setting = f"{setting}: the same, run before"
         yield GivenUp(scoring, int(seed), setting or commit, content["micro"]["f1"])
+
+
+def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether trainings, models and fine-tunings are the same in all settings that both tell of."""
+
+    def parts(content: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+        origin, config = (content["model"][name] for name in ("origin", "config"))
+        written_out = {"spelled_out": False, **config}  # as it was before it could be set
+        return origin["training_config"], written_out, content["adaptation"] or {}
+
+    return all(
+        there[key] == here[key]
+        for there, here in zip(parts(one), parts(other), strict=True)
+        for key in (there.keys() & here.keys()) - _NO_MATTER
+    )
 
 
 def _setting(content: dict[str, Any]) -> str:
@@ -110,7 +130,6 @@ def _setting(content: dict[str, Any]) -> str:
     if content["scoring"] == "structshot":
         parts.append(f"temperature {heat:g}")
     written_out = content["model"]["config"].get("spelled_out", False)
-    across_domains = content["protocol"] == "crossdomain"  # on Few-NERD the names are words
-    if content["scoring"] == "l-tapnet-cdt" and across_domains and not written_out:
+    if content["scoring"] == "l-tapnet-cdt" and not written_out:
         parts.append("names as they stand")
     return ", ".join(parts)

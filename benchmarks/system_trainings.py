@@ -55,10 +55,20 @@ def schedule_table(scores: Scores) -> Table:
                 _length(method, content) if content else not_run(name, [column])
                 for column, content in zip(SCHEDULED, contents, strict=True)
             ]
-            rates = dict(method.training_defaults)
-            own = shown_rate(rates["learning_rate"]) if "learning_rate" in rates else ""
-            rows.append((title, [*shown, own]))
-    return Table(("", *map(column_title, SCHEDULED), "its own rate"), rows)
+            rows.append((title, [*shown, _own_schedule(method)]))
+    return Table(("", *map(column_title, SCHEDULED), "its authors'"), rows)
+
+
+def _own_schedule(method: type[Method]) -> str:
+    """What a method's defaults say of its authors' schedule."""
+    own = method.training_defaults
+    per_step = own.get(f"{method.trains_on}_per_step")
+    parts = [
+        f"{own['steps']} steps" if "steps" in own else "",
+        f"{per_step} {method.trains_on} a step" if per_step else "",
+        shown_rate(own["learning_rate"]) if "learning_rate" in own else "",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def length_table(scores: Scores) -> Table:

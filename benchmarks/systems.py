@@ -59,7 +59,8 @@ over three seeds, and the spread their standard deviation. Few-NERD episodes are
 (500 a column) and 13 % of its training sentences are at hand. No system is handed gold spans.
 
 They do not share how much was tried. The lengths and rates of the others were chosen among a few on
-validation data, and their other settings are their authors'. Of SpanProto {settings_tried(results)}
+validation data, and their other settings are their authors', but for how many episodes a step has
+and what `docs/methods.md` says of each. Of SpanProto {settings_tried(results)}
 settings were tried on that data or on domains of no column (`choices.md`), and more in trials whose
 scores were not kept. A *fitted* decision has seen the labels of 32
 validation episodes (with words, on Few-NERD, of 96), which no other system has. *SpanProto* itself
@@ -130,8 +131,9 @@ the same seeds. Nothing was chosen by it.
 
 Their own schedules are longer, most of them by far (but for CONTaiNER, whose authors make one pass
 over the sentences), so that most rates are higher here; they fall
-linearly to 0. NNShot and StructShot use ProtoBERT's weights. With five shots a step of L-TapNet+CDT
-holds but one episode.
+linearly to 0. The last column has their authors' steps, batch and rate, as far as these are known.
+NNShot and StructShot use ProtoBERT's weights. With five shots a step of L-TapNet+CDT holds but one
+episode.
 
 {schedules}
 
@@ -168,9 +170,10 @@ episodes of all types of a domain, trained as for Wiki, one seed. Nothing was ch
 ## Given up
 
 F1 on test episodes under settings that were given up → under those that took their place, for the
-same seeds; the files are in `given-up/`. At 1e-4 the typing network of DecomMeta collapsed with one
-seed across domains. Two earlier settings of SpanProto, of which no files are kept, were scored on
-some of the test episodes, too.
+same seeds; the files are in `given-up/`. What was *the same, run before* had no other setting: it
+was run again by later code, and the later score stands. At 1e-4 the typing network of DecomMeta
+collapsed with one seed across domains. Two earlier settings of SpanProto, of which no files are
+kept, were scored on some of the test episodes, too.
 
 {given_up}
 """

@@ -33,8 +33,9 @@ SHOTS = (1, 5, 20)
 INTRODUCTION = """# Measured results
 
 Every measured figure here comes from a JSON file beside this page, which names the command, commit,
-seed, data and hardware. `python benchmarks/tables.py` writes the page from them. Published figures
-are those of Wang et al. (EMNLP 2022).
+seed, data and hardware. Where a command or a name was noted wrongly at the time, the file has it
+right and says under `corrected` what it was. `python benchmarks/tables.py` writes the page from
+them. Published figures are those of Wang et al. (EMNLP 2022).
 """
 
 

@@ -190,9 +190,12 @@ def _read_settings(path: Path) -> dict[str, Any]:
         )
     if version == 1:  # from before there were other methods
         content["method"] = SpanProto.name
-    if not (isinstance(content.get("model"), dict) and content.get("method") in METHODS):
+    if not isinstance(content.get("model"), dict):
+        raise CheckpointError(f"{path}: the model's settings are missing; save it again")
+    if content.get("method") not in METHODS:
         raise CheckpointError(
-            f"{path}: the model's settings are missing or its method is unknown; save it again"
+            f"{path}: there is no method {content.get('method')!r} here; load the model with the "
+            "spanproto that wrote it"
         )
     decision = content["model"].get("decision")
     if isinstance(decision, dict):

@@ -152,6 +152,7 @@ def test_what_was_given_up_stands_beside_what_took_its_place(scores: Scores) -> 
         ("protobert.12.7777777", 33.0, 200),
         ("esd.12.1234567", 20.0, 100),
         ("l-tapnet-cdt.12.1234567", 40.0, 100),
+        ("protobert.21.1111111", 36.0, 300),  # as it was trained again
         ("words-even.12.1234567", 50.0, 100),  # which is none of the systems
     ):
         write(folder / f"{name}.json", {**score(f1, steps=steps), "scoring": name.split(".")[0]})
@@ -159,6 +160,7 @@ def test_what_was_given_up_stands_beside_what_took_its_place(scores: Scores) -> 
     assert {title: row[0] for title, row in table.rows} == {
         "ProtoBERT, 100 steps, 1.5e-4": f"32.0 {ARROW} 31.0",  # of both seeds
         "ProtoBERT, 200 steps, 1.5e-4": f"33.0 {ARROW} 30.0",  # of the first alone
+        "ProtoBERT, 300 steps, 1.5e-4: the same, run before": f"36.0 {ARROW} 32.0",
         "ESD, 100 steps, 1.5e-4": f"20.0 {ARROW} not run yet",
         "L-TapNet+CDT, 100 steps, 1.5e-4, names as they stand": f"40.0 {ARROW} 41.0",
     }

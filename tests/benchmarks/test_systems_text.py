@@ -121,7 +121,8 @@ def order(m: Measured) -> Iterator[str]:
 
 def what_comes_out(m: Measured) -> Iterator[str]:
     alike = [m.above("spanproto", benchmark, "protobert-alike") for benchmark in (ONE, FIVE)]
-    yield f"{listed(*alike)} points worse than a ProtoBERT"
+    below = [m.above("spanproto", benchmark) for benchmark in (ONE, FIVE)]
+    yield f"{listed(*below)} points below ProtoBERT, and {listed(*alike)} below a ProtoBERT"
     yield f"come next ({listed(m.mean('container', FIVE), m.mean('token-classifier', FIVE))})"
     tuned = [m.validated("news-1", f"decommeta-240{suffix}") for suffix in ("-tuned-40", "")]
     yield f"it has {tuned[0]:.1f} on OntoNotes in place of {tuned[1]:.1f} (one seed)"
@@ -238,7 +239,12 @@ def single_systems(m: Measured) -> Iterator[str]:
     news, wiki, social = (off("matching-network", column) for column in m.columns(ONE))
     yield f"({news} more on News, {wiki} less on Wiki, {social} less on Social)"
     esd = [m.validated("inter-5w1", name) for name in ("esd-600", "esd-half-data")]
-    yield f"sentences cost {esd[0] - esd[1]:.1f} points ({esd[0]:.1f} → {esd[1]:.1f})"
+    yield f"sentences cost it {esd[0] - esd[1]:.1f} points ({esd[0]:.1f} → {esd[1]:.1f})"
+    reference = [
+        m.validated("inter-5w1", name) for name in ("protobert-800", "protobert-half-data")
+    ]
+    above = [one - other for one, other in zip(esd, reference, strict=True)]
+    yield f"with all of them ESD is {above[0]:.1f} points above it, with half {above[1]:.1f}"
     for column, words in (
         ("inter-5w1", "NNShot has {1} in place of {0}, StructShot {3} in place of {2}"),
         ("inter-5w5", "both fall far, from {0} and {2} to {1} and {3}"),

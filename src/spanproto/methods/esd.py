@@ -72,7 +72,8 @@ class Esd(Method):
     has prototypes of its own, in which the support spans most like it weigh most; three prototypes
     of O become one in the same way. Conflicts between the spans found are resolved by soft-NMS.
 
-    Settings are the authors', but that the weights of all layers decay; theirs are the encoder's.
+    Settings are the authors', but for weight decay: here the weights of all layers decay, in their
+    code those of the encoder alone.
     """
 
     name = "esd"
