@@ -21,6 +21,7 @@ from spanproto.methods.container import (
     contrastive_losses,
     gaussian_distances,
 )
+from spanproto.methods.parts.transitions import count_transitions
 
 VECTORS = {"the": (1, 0), "of": (1, -5), "old": (0, 2), "seen": (3, 2.9), "near": (1, 1)}
 
@@ -137,6 +138,14 @@ def test_every_copy_has_the_weights_of_its_own_end(model: Container) -> None:
             assert torch.equal(weight[number], then[number])
         ends.add(end)
     assert len(ends) == 2
+
+
+def test_transitions_are_those_of_the_training_data(model: Container) -> None:
+    sentences = synthetic.corpus(1, 12)
+    assert not model.transitions.any()
+    model.begin_training(iter(sentences), steps=1)
+    assert torch.equal(model.transitions, count_transitions(sentences))
+    assert model.transitions.any()
 
 
 def test_its_end_is_not_replaced_by_another_rule(model: Container) -> None:

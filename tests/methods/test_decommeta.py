@@ -159,6 +159,17 @@ def test_the_stages_share_nothing_and_the_typing_network_is_trained_faster(
         assert rates[id(parameter)] == pytest.approx(1e-4 if faster else 3e-5)
 
 
+def test_both_stages_drop_states_in_training(model: DecomMeta) -> None:
+    model.dropout.p = 0.9
+    batch = model.batch([synthetic.episode(1)], "support", even=False)
+    for asked in (lambda: model.detect(batch.sentences.words), lambda: model.represent(batch)):
+        model.eval()
+        plain = asked()
+        assert torch.equal(asked(), plain)
+        model.dropout.train()
+        assert not torch.allclose(asked(), plain, atol=1e-3)
+
+
 def test_settings_that_make_no_sense_are_refused() -> None:
     wrongs = ({"dropout": 1.0}, {"worst_weight": -1.0}, {"inner_steps": 0})
     for wrong in wrongs:

@@ -1,6 +1,6 @@
 """Default settings: those that a method's authors state are theirs, and none moves by accident."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,6 +14,7 @@ class Settings(NamedTuple):
     model: dict[str, Any]
     training: dict[str, Any]
     adaptation: dict[str, Any]
+    rate_factors: Mapping[str, float] = {}
 
 
 PROTOTYPES = {"layers": 4, "dropout": 0.5}
@@ -41,7 +42,7 @@ SETTINGS = {
         },
         {"steps": 200, "learning_rate": 5e-5, "decay": False, "weight_decay": 0.0},
     ),
-    "matching-network": Settings({"spread": 5.0}, PAIRED_TRAINING, {}),
+    "matching-network": Settings({"spread": 5.0}, PAIRED_TRAINING, {}, {"scale.": 10}),
     "l-tapnet-cdt": Settings(
         {
             "pairwise": True,
@@ -53,6 +54,7 @@ SETTINGS = {
         },
         {**PAIRED_TRAINING, "weight_decay": 0.01},
         {},
+        {"scale.": 10, "transitions.": 10},
     ),
     "esd": Settings(
         {
@@ -90,6 +92,7 @@ SETTINGS = {
             "clip": 1000.0,
         },
         {"steps": 3, "learning_rate": 3e-5, "decay": False, "episodes_at_once": 4},
+        {"typing_encoder.": pytest.approx(10 / 3), "norm.": pytest.approx(10 / 3)},
     ),
     "token-classifier": Settings(
         {"scheme": "io"},
@@ -107,6 +110,7 @@ def test_the_defaults_of_a_method(name: str) -> None:
     assert chosen(run["model"], run["model"].keys() - {"encoder"}) == expected.model
     assert chosen(run["training"], method.training_defaults) == expected.training
     assert chosen(adaptation, method.adaptation_defaults) == expected.adaptation
+    assert method.rate_factors == expected.rate_factors
 
 
 def chosen(settings: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:

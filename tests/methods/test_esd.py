@@ -37,6 +37,30 @@ def with_spans(model: Esd, vectors: Mapping[str, Sequence[float]], monkeypatch) 
     return model
 
 
+def test_a_span_is_its_first_words_start_and_its_last_words_end(model: Esd, monkeypatch) -> None:
+    monkeypatch.setattr(model.in_sentence, "forward", lambda spans, others, exists=None: spans)
+    batch = model.batch([synthetic.episode(1)])
+    spans = model.represent(batch)
+    start, end = model.encoder(batch.sentences.words)
+    places = zip(batch.spans.sentence, batch.spans.start, batch.spans.end, strict=True)
+    for found, (row, first, last) in zip(spans, places, strict=True):
+        ends = model.start(start[row, first]) + model.end(end[row, last - 1])
+        torch.testing.assert_close(found, model.joined(ends), atol=1e-5, rtol=1e-4)
+
+
+def test_states_are_dropped_in_training(model: Esd, monkeypatch) -> None:
+    dropped: list[torch.Tensor] = []
+
+    def noting(states: torch.Tensor) -> torch.Tensor:
+        dropped.append(states)
+        return states
+
+    monkeypatch.setattr(model.state_dropout, "forward", noting)
+    model.represent(model.batch([synthetic.episode(1)]))
+    assert len(dropped) == 2  # those of starts and of ends
+    assert model.state_dropout.p == 0.5
+
+
 def test_likeness_and_attention_by_hand() -> None:
     query, support = torch.tensor([[[1.0, 0]]]), torch.tensor([[[2.0, 0], [0, 1], [9, 9]]])
     assert agreement(query[0, 0], support[0]).tolist() == pytest.approx([tanh(2), 0, tanh(9)])

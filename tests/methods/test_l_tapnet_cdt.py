@@ -97,6 +97,41 @@ def test_the_loss_of_one_episode(given: LTapNetCdt) -> None:
     assert loss.item() == pytest.approx((2 * right + (right + 2.96)) / 2, rel=1e-4)
 
 
+def test_emissions_are_scaled(given: LTapNetCdt) -> None:
+    batch = given.batch([episode(Sentence(("near", "seen")))])
+    before, _ = given.emissions(batch)
+    with torch.no_grad():
+        given.scale.log.add_(log(3))
+    after, _ = given.emissions(batch)
+    torch.testing.assert_close(after, 3 * before)
+
+
+def test_the_scale_begins_where_words_can_be_told_apart(model: LTapNetCdt) -> None:
+    model.begin_training(iter(synthetic.corpus(1, 12)), steps=1)
+    words = model.encoder.words.batch([sentence.words for sentence in synthetic.corpus(1, 12)])
+    states = model.encoder.first_states(words)[words.word_mask]
+    assert model.scale(states @ states.mT).std().item() == pytest.approx(model.config.spread)
+
+
+def test_the_space_is_not_learned_through(
+    given: LTapNetCdt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+
+    def directions(labels: torch.Tensor, centres: torch.Tensor, allowed: torch.Tensor):
+        seen.extend((labels.requires_grad, centres.requires_grad))
+        return task_directions(labels, centres, allowed)
+
+    monkeypatch.setattr("spanproto.methods.l_tapnet_cdt.task_directions", directions)
+    embed = given.embed
+    monkeypatch.setattr(given, "embed", lambda batch: embed(batch).clone().requires_grad_())
+    learned = LABELS.clone().requires_grad_()
+    monkeypatch.setattr(given, "label_vectors", lambda batch: learned.expand(1, -1, -1))
+    given.loss(given.batch([episode(Sentence(("near",)))])).backward()
+    assert seen == [False, False]
+    assert learned.grad is not None
+
+
 def test_the_best_tags(given: LTapNetCdt) -> None:
     def found(*words: str) -> list[Span]:
         return given.predict([episode(Sentence(words))])[0][0].spans

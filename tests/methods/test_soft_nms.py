@@ -49,7 +49,6 @@ def test_five_beams_find_the_best_of_a_few_spans(decay: float, overlap: float) -
     config = SoftNmsConfig(overlap=overlap, decay=decay, least=0.2)
     assert config.beams == 5
     for spans, found, best in searched(config):
-        assert found <= best + 1e-9
         assert spans > FEW or found == pytest.approx(best)
 
 
