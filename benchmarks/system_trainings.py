@@ -129,6 +129,19 @@ def variant_table(scores: Scores) -> Table:
     return Table(("", *(f"as for {column_title(column)}" for column in VARIED_ON)), rows)
 
 
+def without_gpu(scores: Scores) -> str:
+    """Which of these were run on a CPU, in a sentence, if any was."""
+    found = [
+        title
+        for key in VARIANTS
+        for scoring, title in scored_titles(key).items()
+        for column in VARIED_ON
+        if (content := _validated(scores, column, scoring)) is not None
+        and content["provenance"]["hardware"]["gpu"] is None
+    ]
+    return f"On a CPU, in bf16 too: {'; '.join(dict.fromkeys(found))}." if found else ""
+
+
 def foreign_table(scores: Scores) -> Table:
     """What a longer fine-tuning gives with five shots, on domains that no table tests on."""
     folders = [foreign_column(TRAINED_AS_FOR, domain).name for domain in FOREIGN_DOMAINS]

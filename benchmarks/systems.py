@@ -19,6 +19,7 @@ from system_trainings import (
     tuning_table,
     validation_episodes,
     variant_table,
+    without_gpu,
 )
 
 from spanproto.cli.main import in_one_sentence
@@ -150,6 +151,7 @@ Wiki and Social have other training data, and the same schedule.
 
 F1 on the same validation episodes, and on those of the OntoNotes column, which are 128 of News and
 tested on in that one: nothing was chosen by them. One seed. Blank: not tried.
+{without_gpu(scores)}
 
 {variants}
 

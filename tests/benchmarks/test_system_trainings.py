@@ -1,5 +1,7 @@
 """How systems were trained and what else was tried is said as score files have it."""
 
+import json
+
 import pytest
 from score_files import judge, run, score, write
 from scripts import benchmark_script
@@ -38,6 +40,17 @@ def test_of_averaged_trainings_it_is_said_how_many_there_are(trainings, scores: 
     rows = dict(trainings.schedule_table(scores).rows)
     mean = "mean of 4: 300 steps of 4 episodes, 1.5e-4"
     assert rows[title] == ["", "not run yet", mean, "not run yet", ""]
+
+
+def test_what_was_run_on_a_cpu_is_said(trainings, scores: Scores) -> None:
+    assert trainings.without_gpu(scores) == ""
+    judge(scores, "news-1", "nnshot-own-loss", 30.0)
+    assert trainings.without_gpu(scores) == ""
+    path = scores.results / "schedules" / "news-1-valid" / "nnshot-own-loss-structshot.12.json"
+    content = {**score(22.0), "provenance": {"seed": 12, "hardware": {"gpu": None, "cpu": "a CPU"}}}
+    path.write_text(json.dumps(content), "utf-8")
+    title = "StructShot, trained by the nearest words as NNShot"
+    assert trainings.without_gpu(scores) == f"On a CPU, in bf16 too: {title}."
 
 
 def test_five_shots_are_judged_without_a_longer_fine_tuning(trainings, scores: Scores) -> None:
