@@ -214,8 +214,8 @@ def choose_steps(model: Method, episode: Episode, config: AdaptationConfig) -> S
         raise ConfigError(
             "early stopping is not available for this encoder; set adaptation.early_stopping=false"
         )
-    together = next(_groups(model, folds, replace(config, early_stopping=False)))
-    folds = [folds[number] for number in sorted(together)]
+    side_by_side = next(_groups(model, folds, replace(config, early_stopping=False)))
+    folds = folds[: len(side_by_side)]
     best_f1, best_steps, done = -1.0, config.steps, 0
 
     def look(adapted: Method) -> None:

@@ -70,7 +70,7 @@ def train(run: RunConfig, *, restart: bool = False) -> Path:
 def _shuffled_sentences(
     data: TrainingData, settings: TrainingConfig, per_step: int
 ) -> Shuffled[Sentence]:
-    """The labelled sentences to train on, as many in each step as there are, or fewer."""
+    """The labelled sentences to train on; complains if they teach nothing or fill no step."""
     sentences = list(data.sentences())
     config.require(
         any(sentence.spans for sentence in sentences),
