@@ -115,6 +115,10 @@ class Episode:
         """The episode as a model may see it at prediction time."""
         return replace(self, query=tuple(sentence.unlabelled() for sentence in self.query))
 
+    def without_descriptions(self) -> "Episode":
+        """The episode as a method sees it that has no use for what types are called."""
+        return replace(self, descriptions=())
+
 
 def _for_types(sentence: Sentence, types: tuple[str, ...]) -> Sentence:
     spans = tuple(span for span in sentence.spans if span.label in types)

@@ -5,7 +5,7 @@ word with an entity, it shares some, or it lies inside one. Everything is laid o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -56,7 +56,7 @@ def all_spans(
 
     A part has no more than `pairs_at_once` pairs of a query and a support span, or one sentence.
     """
-    batch = collate([replace(e, descriptions=()) for e in episodes], tokenizer)
+    batch = collate([e.without_descriptions() for e in episodes], tokenizer)
     types = torch.tensor([len(episode.types) for episode in episodes])
     first_slot = types.cumsum(0) - types
     spans, kind = listed_spans(batch, first_slot, longest)

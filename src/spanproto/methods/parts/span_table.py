@@ -6,7 +6,7 @@ stacked find their own.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -51,7 +51,7 @@ def span_batch(
     even: bool = False,
 ) -> SpanBatch:
     """The batch of `episodes` that `collate` makes, with tags; descriptions are left out."""
-    batch = collate([replace(e, descriptions=()) for e in episodes], tokenizer, part, even)
+    batch = collate([e.without_descriptions() for e in episodes], tokenizer, part, even)
     spans, mask = batch.query_spans, batch.words.word_mask
     tags = tags_of_spans(spans, torch.ones_like(spans.slot), mask.shape, scheme)
     sizes = torch.tensor([len(episode.types) for episode in episodes])

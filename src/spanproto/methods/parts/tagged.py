@@ -5,7 +5,7 @@ words, both are read into tables (E, M), one line for each episode, and results 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -83,7 +83,7 @@ def tagged(
     even: bool = False,
 ) -> TaggedBatch:
     """The batch of `episodes` that `collate` makes, with tags; descriptions are left out."""
-    batch = collate([replace(e, descriptions=()) for e in episodes], tokenizer, part, even)
+    batch = collate([e.without_descriptions() for e in episodes], tokenizer, part, even)
     mask, episode = batch.words.word_mask, batch.episode
     sizes = torch.tensor([len(e.types) for e in episodes])
     both = (batch.support_spans, batch.query_spans)
