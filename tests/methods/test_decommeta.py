@@ -102,6 +102,17 @@ def test_found_spans_are_typed(by_hand: DecomMeta) -> None:
     assert (second.spans, second.candidates) == ([], [])
 
 
+def test_the_likeliest_tags_are_those_of_the_largest_product(
+    by_hand: DecomMeta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # S O has 0.3 * 0.42, and B E 0.6 * 0.15, though the sum of these two is larger.
+    shares = torch.tensor([[0.09, 0.6, 0.005, 0.005, 0.3], [0.42, 0.0001, 0.4298, 0.15, 0.0001]])
+    monkeypatch.setattr(by_hand, "detect", lambda words: shares.log()[None])
+    query = (Sentence(("old", "tool")),)
+    ((found,),) = by_hand.predict([Episode(("x", "y"), SUPPORT, query)])
+    assert found.candidates == [(0, 1)]
+
+
 def test_the_typing_loss_by_hand(by_hand: DecomMeta) -> None:
     torch.nn.init.constant_(by_hand.norm.weight, 0.2)
     # The products of (0.2, -0.2) with both prototypes are 0.08 and -0.08, times 10 / 2. One span

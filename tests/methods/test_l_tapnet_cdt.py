@@ -19,6 +19,7 @@ from spanproto.methods.l_tapnet_cdt import (
     tag_names,
     task_directions,
 )
+from spanproto.methods.parts.pairs import one_query_each
 
 # Where the three tags O, B and I have these labels, of mean 0, and the words below as prototypes,
 # the normalised differences are (0.6, -0.6, 0, 0), (0.6, 0, -0.6, 0) and (-1, -1, 0, 0): the last
@@ -95,6 +96,15 @@ def test_the_loss_of_one_episode(given: LTapNetCdt) -> None:
     loss = given.loss(given.prepare([episode(*query)], 1))
     right = log(exp(1.48) + exp(-1.48) + 1) - 1.48
     assert loss.item() == pytest.approx((2 * right + (right + 2.96)) / 2, rel=1e-4)
+
+
+def test_words_are_read_in_pairs(tiny_encoder: Path) -> None:
+    encoder = EncoderConfig(str(tiny_encoder), dropout=0.0)
+    model = LTapNetCdt.from_config(LTapNetCdtConfig(encoder)).eval()
+    batch = model.batch(one_query_each([synthetic.episode(1, query=2)]))
+    assert batch.pairs is not None
+    expected = batch.pairs.rows(model.encoder.first_states(batch.pairs.words))
+    torch.testing.assert_close(model.embed(batch), expected)
 
 
 def test_emissions_are_scaled(given: LTapNetCdt) -> None:
