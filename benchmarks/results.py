@@ -40,6 +40,7 @@ from spanproto.experiments.systems import (
     baseline_cells,
     broad_cell,
     compared_seeds,
+    nearest_cell,
     spanproto_cell,
     trained_alike,
     words_cell,
@@ -89,7 +90,11 @@ def cells_of(table: Table) -> list[Cell]:
         cell
         for columns, seed in [((*crossdomain, *INTER_COMPARED), SEEDS[0]), *more]
         for first, *others in trained_alike(columns)
-        for cell in (*baseline_cells(first, seed, *others), alike_cell(first, seed, *others))
+        for cell in (
+            *baseline_cells(first, seed, *others),
+            alike_cell(first, seed, *others),
+            nearest_cell(first, seed, *others),
+        )
     ]
 
 

@@ -15,6 +15,7 @@ from spanproto.experiments.systems import (
     INTER,
     PAPERS_DECISION,
     alike,
+    by_nearest,
     compared_seeds,
 )
 from spanproto.methods import METHODS
@@ -33,6 +34,10 @@ ALIKE = {
     alike(name): f"{METHODS[name].title}, trained as SpanProto is"
     for name in ("protobert", "nnshot", "structshot")
 }
+BY_NEAREST = {
+    by_nearest(name): f"{METHODS[name].title}, trained by the nearest words"
+    for name in ("nnshot", "structshot")
+}
 TRAINED_BROADLY = {
     "broad-fitted": "with words, trained broadly, decision fitted",
     "broad-adapted": "with words, trained broadly, adapted, decision fitted",
@@ -46,6 +51,7 @@ BROAD_WAYS = {
 SYSTEMS = {
     **{name: entry.title for name, entry in METHODS.items() if name != "spanproto"},
     **ALIKE,
+    **BY_NEAREST,
     "spanproto": "SpanProto",
     "spanproto-fitted": "SpanProto, decision fitted",
     f"{PAPERS_DECISION}-adapted": "SpanProto, adapted",
@@ -185,14 +191,14 @@ def level(scores: Scores, columns: Sequence[str]) -> str:
 def summary_table(scores: Scores) -> Table:
     """The mean of every system over each benchmark's unseen columns, in the order of the first.
 
-    What is not run on that one comes before, in the order of the others. Those that are trained as
-    SpanProto is, a second form of others, are left to the whole page.
+    What is not run on that one comes before, in the order of the others. Second forms of other
+    systems are left to the whole page.
     """
     rows = []
     first, *others = (ranked(scores, columns) for columns in BENCHMARKS.values())
     before = [system for order in others for system in order if system not in first]
     for system in (*dict.fromkeys(before), *first):
-        if system in ALIKE:
+        if system in {**ALIKE, **BY_NEAREST}:
             continue
         rows.append((SYSTEMS[system], [_summary(scores, system, c) for c in BENCHMARKS.values()]))
     titles = [

@@ -18,7 +18,7 @@ from spanproto.experiments.schedules import (
     trained_for,
     tuned_for,
 )
-from spanproto.experiments.systems import SEEDS, alike, compared_seeds
+from spanproto.experiments.systems import SEEDS, alike, by_nearest, compared_seeds
 from spanproto.experiments.variants import VARIANTS, VARIED_ON, scored_titles
 from spanproto.methods import METHODS, method_named
 from spanproto.methods.base import Method
@@ -32,7 +32,7 @@ TRAINED = {
     "words-fitted": "SpanProto with words",
     "broad-fitted": "SpanProto with words, trained broadly",
     **TITLES,
-    alike("protobert"): SYSTEMS[alike("protobert")],
+    **{name: SYSTEMS[name] for name in (alike("protobert"), by_nearest("nnshot"))},
 }
 SCHEDULED = ("news-1", "news-5", "inter-5w1", "inter-5w5")  # one of each schedule
 ACROSS_DOMAINS, ON_FEWNERD, FOR_FIVE_SHOTS = SCHEDULED_ON
@@ -213,7 +213,7 @@ def repeats(scores: Scores) -> str:
 
 def method_name(system: str) -> str:
     """The name of the method that a system is a form of."""
-    forms = {alike(name): name for name in METHODS}
+    forms = {form(name): name for name in METHODS for form in (alike, by_nearest)}
     return forms.get(system, system if system in METHODS else "spanproto")
 
 

@@ -150,12 +150,14 @@ def test_what_protobert_gains_is_told_apart_from_what_it_loses(distances, scores
 
 def test_the_summary_leaves_second_forms_of_others_out(figures, scores: Scores) -> None:
     run(scores, "protobert-alike", dict.fromkeys(UNSEEN, 20.0))
+    run(scores, "nnshot-nearest", dict.fromkeys(UNSEEN, 30.0))
     assert [title for title, _ in figures.summary_table(scores).rows] == [
         "ProtoBERT",
         "L-TapNet+CDT",
     ]
     titles = [title for title, _ in figures.benchmark_table(scores, UNSEEN).rows]
-    assert titles[0] == "ProtoBERT, trained as SpanProto is"
+    assert titles[0] == "NNShot, trained by the nearest words"
+    assert titles[1] == "ProtoBERT, trained as SpanProto is"
 
 
 def test_what_is_trained_broadly_comes_first_and_has_no_one_shot_column(

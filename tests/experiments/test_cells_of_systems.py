@@ -15,6 +15,7 @@ from spanproto.experiments.systems import (
     alike_cell,
     baseline_cells,
     broad_cell,
+    nearest_cell,
     spanproto_cell,
     words_cell,
 )
@@ -123,3 +124,18 @@ def test_protobert_can_be_trained_as_spanproto_is() -> None:
     assert cell.scorings[-1].configure == ("temperature=0.318",)  # as in the other row
     short = RunConfig.of({**cell.lasting(2).run, "data": COLUMNS["inter-5w5"].data})
     assert (short.training.steps, short.model.layers, short.model.dropout) == (2, 1, 0)
+
+
+def test_nnshot_may_be_trained_by_what_it_predicts_by() -> None:
+    for column in ("news-1", "inter-5w5"):
+        protobert = next(c for c in baseline_cells(column, 12) if c.system == "protobert")
+        cell = nearest_cell(column, 12)
+        assert [(s.name, s.method) for s in cell.scorings] == [
+            ("nnshot-nearest", "nnshot"),
+            ("structshot-nearest", "structshot"),
+        ]
+        usual = {scoring.name: scoring.configure for scoring in protobert.scorings}
+        assert [s.configure for s in cell.scorings] == [usual["nnshot"], usual["structshot"]]
+        run = RunConfig.of({**cell.run, "data": COLUMNS[column].data})
+        assert run.model.loss == "nearest"
+        assert run.training.steps == protobert.run["training"]["steps"]

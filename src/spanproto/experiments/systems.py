@@ -315,6 +315,29 @@ def alike_cell(column: str, seed: int, *also: str) -> Cell:
     return Cell(alike(method), column, seed, run, scorings, also)
 
 
+def by_nearest(system: str) -> str:
+    """What a system is called where it is trained by the nearest words, which it predicts by."""
+    return f"{system}-nearest"
+
+
+def nearest_cell(column: str, seed: int, *also: str) -> Cell:
+    """NNShot, and StructShot with its weights, trained by the nearest words.
+
+    In the tables' own rows they have ProtoBERT's weights.
+    """
+    names = ("nnshot", "structshot")
+    scorings = tuple(
+        Scoring(by_nearest(name), method=name, configure=_CONFIGURED.get((name, column), ()))
+        for name in names
+    )
+    run = {
+        "method": names[0],
+        "model": {"loss": "nearest"},
+        "training": _schedule("protobert", column),
+    }
+    return Cell(by_nearest(names[0]), column, seed, run, scorings, also)
+
+
 def _schedule(method: str, column: str) -> dict[str, Any]:
     """How a method trains for a column."""
     protocol = COLUMNS[column].protocol
