@@ -53,6 +53,7 @@ TAKEN_OUT = {  # what did not pay, by its score and the one that has all but it
     ("carried-nearest-shorter", "carried-shorter"): "the same, fine-tuned for fewer steps",
 }
 PAIRS = "all-settings-pairs", "all-settings"
+PRODUCTS = "products of any two pieces of evidence weighed, too"
 
 
 def measured(results: Path, column: str, choice: str) -> dict[str, Any] | None:
@@ -161,7 +162,9 @@ def forms_table(results: Path) -> Table:
 def taken_out_table(results: Path) -> Table:
     """What is no longer in the code since it did not pay: F1 without it → with it."""
     both = [[trained(results, name, seed) for seed in TRIED_WITH] for name in reversed(PAIRS)]
-    rows = [("products of any two pieces of evidence weighed, too", [ON_INTER, change(*both)])]
+    rows = []
+    if None not in (*both[0], *both[1]):
+        rows.append((PRODUCTS, [ON_INTER, change(*both)]))
     for (choice, without), title in TAKEN_OUT.items():
         for like, extent in FOREIGN_AS_FOR.items():
             pairs = [
